@@ -105,7 +105,7 @@ EXAMPLES = [
     "breast_cancer_decisions.py",
     "digits_relevance_vectors.py",
     "feature_selection.py",
-    "wine_inputs.py",
+    "wine_features.py",
     "denoising.py",
     "missing_pixels.py",
     "source_separation.py",

@@ -1,11 +1,11 @@
 """
-Probabilities and costs, on breast cancer
-=========================================
+Decisions with unequal costs
+============================
 
-569 samples, thirty measurements of cell nuclei, benign or malignant. To miss a malignant one is
-far worse than a false alarm. With probabilities that can be trusted, costs need no new fit. All
-figures are of samples that the model had not seen, next to logistic regression and a support
-vector machine, which on these data are hard to beat.
+Problem: classify tumours when a missed cancer is far worse than a false positive. With calibrated
+probabilities, any costs can be applied after the fit. The data are 569 samples with thirty
+measurements of cell nuclei, benign or malignant. All results are out-of-fold. They are compared
+with logistic regression and a support vector machine, which are hard to beat on these data.
 
 Run it with ``python examples/breast_cancer_decisions.py``. It needs matplotlib:
 ``pip install "relvec[plot]"``.
@@ -31,37 +31,39 @@ folds = StratifiedKFold(5, shuffle=True, random_state=0)
 # %%
 # Costs
 # -----
-# Rows are what is true, columns what is said: a missed cancer costs twenty false alarms. The model
-# that errs least need not be the one that pays least: what counts here is how good small
-# probabilities are, and a handful of samples decides.
+# Rows are the true class, columns the decision: a missed cancer costs as much as twenty false
+# positives. The model with the lowest error rate need not have the lowest cost: the cost depends
+# on the accuracy of small probabilities, and on a handful of samples.
 
 cost = np.array([[0.0, 1.0], [20.0, 0.0]])
 models = {
     "relvec": RVMClassifier(length_scales="isotropic"),
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
 }
-found = {}
+malignant = {}
+print("FN, FP: number of false negatives (missed cancers) and false positives")
 print(
-    f"{'':24}{'wrong':>7}{'log loss':>10}{'missed':>8}{'alarms':>8}"
-    f"   with costs: {'missed':>7}{'alarms':>8}{'paid':>6}"
+    f"{'':24}{'error rate':>11}{'log loss':>10}{'FN':>5}{'FP':>5}"
+    f"{'with costs: FN':>17}{'FP':>5}{'cost':>6}"
 )
 for name, model in models.items():
     probability = cross_val_predict(model, X, y, cv=folds, method="predict_proba")
-    found[name] = probability[:, 1]
-    plain = probability.argmax(axis=1)
-    careful = (probability @ cost).argmin(axis=1)
+    malignant[name] = probability[:, 1]
+    most_probable = probability.argmax(axis=1)
+    cheapest = (probability @ cost).argmin(axis=1)
     print(
-        f"{name:24}{np.mean(plain != y):7.1%}{log_loss(y, probability):10.3f}"
-        f"{np.sum((plain == 0) & (y == 1)):8d}{np.sum((plain == 1) & (y == 0)):8d}"
-        f"{np.sum((careful == 0) & (y == 1)):22d}{np.sum((careful == 1) & (y == 0)):8d}"
-        f"{cost[y, careful].sum():6.0f}"
+        f"{name:24}{np.mean(most_probable != y):11.1%}{log_loss(y, probability):10.3f}"
+        f"{np.sum((most_probable == 0) & (y == 1)):5d}"
+        f"{np.sum((most_probable == 1) & (y == 0)):5d}"
+        f"{np.sum((cheapest == 0) & (y == 1)):17d}{np.sum((cheapest == 1) & (y == 0)):5d}"
+        f"{cost[y, cheapest].sum():6.0f}"
     )
 svm = cross_val_predict(make_pipeline(StandardScaler(), SVC()), X, y, cv=folds)
-print(f"{'support vector machine':24}{np.mean(svm != y):7.1%}{'-':>10}")
+print(f"{'support vector machine':24}{np.mean(svm != y):11.1%}{'-':>10}")
 
 # %%
-# How much each model remembers
-# -----------------------------
+# Number of training samples kept
+# -------------------------------
 
 model = models["relvec"].fit(X, y)
 support = SVC().fit(StandardScaler().fit_transform(X), y)
@@ -71,10 +73,10 @@ print(
 )
 
 # %%
-# Can the probabilities be trusted?
-# ---------------------------------
-# Of the samples that are said to be malignant with 80 %, are 80 % malignant? Most samples are clear
-# cases, so the bars of the middle bins are wide.
+# Calibration
+# -----------
+# Of the samples predicted to be malignant with probability 80 %, are 80 % malignant? Most samples
+# have probabilities near 0 or 1, so the error bars of the middle bins are wide.
 
-ReliabilityDisplay.from_predictions(y, found, n_bins=8)
+ReliabilityDisplay.from_predictions(y, malignant, n_bins=8)
 plt.show()

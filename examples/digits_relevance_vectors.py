@@ -1,10 +1,11 @@
 """
-What a machine remembers of handwritten digits
-==============================================
+Relevance vectors of handwritten digits
+=======================================
 
-The relevance vectors of a kernel machine are training examples, so they can be looked at. Of 600
-handwritten digits a few dozen are kept. A support vector machine keeps many times as many, and errs
-less: if the fewest errors are all that counts, it is the better choice here.
+Problem: classify digits with a small model whose training examples can be inspected. Relevance
+vectors are training examples: of 600 handwritten digits a few dozen are kept. A support vector
+machine keeps many times as many and has a lower error rate, so it is the better choice here if
+only the error rate counts.
 
 Run it with ``python examples/digits_relevance_vectors.py``. It needs matplotlib:
 ``pip install "relvec[plot]"``.
@@ -23,27 +24,27 @@ X, y = load_digits(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X / 16.0, y, train_size=600, random_state=0, stratify=y)
 
 # %%
-# Three ways to have ten classes
-# ------------------------------
-# One softmax with atoms for each class, one with atoms in common, and ten machines of one class
-# against the rest. The width of the kernels is given: to learn 64 scales from 600 digits is a
-# different question.
+# Three multiclass models
+# -----------------------
+# A softmax with its own basis functions for each class, a softmax with shared basis functions, and
+# ten binary models of one class against the rest. The length-scale of the kernels is fixed.
 
-print(f"{'':26}{'vectors':>8}{'wrong':>8}{'log loss':>10}")
+print(f"{'':26}{'vectors':>8}{'error rate':>12}{'log loss':>10}")
 fitted = {}
 for form in ("softmax", "shared", "one_vs_rest"):
     model = fitted[form] = RVMClassifier(gamma=0.1, multi_class=form).fit(X, y)
     loss = log_loss(y_test, model.predict_proba(X_test))
-    print(f"{form:26}{len(model.relevance_):8d}{1 - model.score(X_test, y_test):8.1%}{loss:10.3f}")
+    error = 1 - model.score(X_test, y_test)
+    print(f"{form:26}{len(model.relevance_):8d}{error:12.1%}{loss:10.3f}")
 svm = SVC(gamma=0.1, C=10.0).fit(X, y)
-wrong = 1 - svm.score(X_test, y_test)
-print(f"{'support vector machine':26}{len(svm.support_):8d}{wrong:8.1%}{'-':>10}")
+error = 1 - svm.score(X_test, y_test)
+print(f"{'support vector machine':26}{len(svm.support_):8d}{error:12.1%}{'-':>10}")
 
 # %%
-# The digits that are kept
-# ------------------------
-# They are not the most typical ones, nor, like support vectors, those at the border: together
-# their kernels have to draw ten functions.
+# The relevance vectors
+# ---------------------
+# They are neither the most typical digits nor, like support vectors, those near the decision
+# boundary: their kernels together represent ten functions.
 
 model = fitted["shared"]
 rows = model.relevance_[np.argsort(y[model.relevance_], kind="stable")]
@@ -58,12 +59,12 @@ for axes in panels.flat:
     axes.set_axis_off()
 for axes, row in zip(panels.flat, rows, strict=False):
     axes.imshow(X[row].reshape(8, 8), cmap="gray_r")
-figure.suptitle(f"{len(rows)} of {len(y)} digits carry the model", fontsize=11)
+figure.suptitle(f"{len(rows)} of {len(y)} digits are relevance vectors", fontsize=11)
 
 # %%
-# The digits it is least sure of
-# ------------------------------
-# Of the digits it had not seen, with the two most probable answers.
+# The least certain predictions
+# -----------------------------
+# Test digits with the lowest maximum probability, and their two most probable classes.
 
 probability = model.predict_proba(X_test)
 hardest = np.argsort(probability.max(axis=1))[:10]
@@ -75,6 +76,6 @@ for axes, row in zip(panels, hardest, strict=True):
         f"{first}: {probability[row, first]:.0%}\n{second}: {probability[row, second]:.0%}",
         fontsize=8,
     )
-    axes.set_xlabel(f"is {y_test[row]}", fontsize=8)
+    axes.set_xlabel(f"true: {y_test[row]}", fontsize=8)
     axes.set(xticks=[], yticks=[])
 plt.show()

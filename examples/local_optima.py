@@ -1,10 +1,11 @@
 """
-The evidence has many maxima
+Local optima of the evidence
 ============================
 
-Fits that take single steps in random order end in different places, with different functions and
-different evidence. The default solver compares several starts and tells what it saw. Here it is
-set against forty random runs of the same model, on data whose truth is known.
+Problem: the evidence (marginal likelihood) of a sparse model has many local optima, so a fit can
+depend on the order of its steps. Forty runs that update basis functions in random order end with
+different basis functions and different evidence. The default solver compares several
+initialisations and lists the optima it found. Both are compared on data with a known truth.
 
 Run it with ``python examples/local_optima.py``. It needs matplotlib:
 ``pip install "relvec[plot]"``.
@@ -34,17 +35,17 @@ print(report.summary())
 OptimaDisplay.from_report(report)
 
 # %%
-# What the default solver saw
-# ---------------------------
-# ``effort`` says how many starts are compared; ``candidates_`` lists the maxima, best first. A
-# higher objective is a better maximum of the evidence; it is not always the smaller error.
+# The optima of the default solver
+# --------------------------------
+# ``effort`` sets how many initialisations are compared; ``candidates_`` lists the local optima,
+# best first. A higher objective does not always mean a smaller error.
 
 for effort in ("fast", "balanced", "thorough"):
     model = RVMRegressor(LinearSpline(3.0), prior="aic", effort=effort).fit(x[:, None], y)
     error = np.mean((model.predict(x[:, None]) - truth) ** 2)
     print(
         f"{effort:9} objective {model.objective_:7.3f}, {len(model.relevance_)} vectors, "
-        f"squared error {error:.6f}"
+        f"mean squared error {error:.6f}"
     )
 for candidate in model.candidates_[:5]:
     print(f"  {candidate.start:30}{candidate.objective:9.3f}{candidate.n_active:4d} vectors")
@@ -53,7 +54,7 @@ line = np.linspace(-10, 10, 600)[:, None]
 figure, axes = plt.subplots(figsize=(7.0, 3.6), layout="constrained")
 axes.plot(x, y, ".", color=DATA)
 axes.plot(line, np.sinc(line / np.pi), color=DATA, lw=1.2, ls="--", label="truth")
-axes.plot(line, model.predict(line), color=MODEL, lw=1.8, label="best maximum found")
+axes.plot(line, model.predict(line), color=MODEL, lw=1.8, label="best optimum")
 axes.plot(
     x[model.relevance_],
     y[model.relevance_],

@@ -1,10 +1,11 @@
 """
-A photograph with noise and missing pixels
+Denoising a photograph with missing pixels
 ==========================================
 
-A tenth of the pixels is lost, and the rest has noise. The denoiser is told which pixels are missing
-(they are NaN) and nothing else. It fills them in, takes the noise out, and says how uncertain every
-pixel is. The photograph comes with scikit-learn.
+Problem: restore an image that has noise and missing pixels. A tenth of the pixels is missing (NaN),
+and all others have white noise of unknown level. The denoiser interpolates the missing pixels,
+removes the noise, and returns a standard deviation for every pixel. The photograph comes with
+scikit-learn.
 
 Run it with ``python examples/missing_pixels.py``. It needs PyWavelets and matplotlib:
 ``pip install "relvec[wavelets,plot]"``.
@@ -25,8 +26,8 @@ photograph = (
 )
 rng = np.random.default_rng(0)
 observed = photograph + 15.0 * rng.normal(size=photograph.shape)
-lost = rng.random(photograph.shape) < 0.1
-observed[lost] = np.nan
+missing = rng.random(photograph.shape) < 0.1
+observed[missing] = np.nan
 
 # %%
 # The fit
@@ -34,27 +35,27 @@ observed[lost] = np.nan
 
 denoiser = SmoothDenoiser().fit(observed)
 error = denoiser.signal_ - photograph
-print(f"noise added 15.0, found {np.mean(denoiser.noise_std_):.1f}")
+print(f"noise 15.0, estimated {np.mean(denoiser.noise_std_):.1f}")
 print(
-    f"error of the pixels that were seen {np.sqrt(np.mean(error[~lost] ** 2)):.1f}, "
-    f"of those that were lost {np.sqrt(np.mean(error[lost] ** 2)):.1f}"
+    f"RMSE of observed pixels {np.sqrt(np.mean(error[~missing] ** 2)):.1f}, "
+    f"of missing pixels {np.sqrt(np.mean(error[missing] ** 2)):.1f}"
 )
-for name, rows in (("seen", ~lost), ("lost", lost)):
-    share = np.mean(np.abs(error[rows]) <= 1.96 * denoiser.std_[rows])
-    print(f"95 % bands hold {share:.1%} of the {name} pixels")
+for name, rows in (("observed", ~missing), ("missing", missing)):
+    coverage = np.mean(np.abs(error[rows]) <= 1.96 * denoiser.std_[rows])
+    print(f"95 % bands cover {coverage:.1%} of the {name} pixels")
 
 # %%
-# The pictures
-# ------------
+# The images
+# ----------
 
 figure, panels = plt.subplots(2, 2, figsize=(7.2, 7.2), layout="constrained")
 grey = {"cmap": mpl.colormaps["gray"].with_extremes(bad="#c2410c"), "vmin": 0, "vmax": 255}
 for axes, (title, image, options) in zip(
     panels.flat,
     (
-        ("observed; lost pixels red", observed, grey),
-        ("denoised and filled in", denoiser.signal_, grey),
-        ("the truth", photograph, grey),
+        ("observed; missing pixels red", observed, grey),
+        ("denoised", denoiser.signal_, grey),
+        ("truth", photograph, grey),
         ("standard deviation", denoiser.std_, {"cmap": "magma"}),
     ),
     strict=True,

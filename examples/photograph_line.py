@@ -1,11 +1,10 @@
 """
-One line of a photograph, six kernels
-=====================================
+Comparing kernels on a line of a photograph
+===========================================
 
-A kernel says what functions are made of: smooth bumps, tents, broken lines, plates. Which one is
-right depends on the data. Here the data are one column of pixels of a photograph, from the sky
-down through a temple: smooth stretches and hard edges. Part of the pixels is left out of the fit,
-and tells the kernels apart.
+Problem: choose a kernel for data with smooth parts and sharp edges. The data are one column of
+pixels of a photograph, from the sky down through a temple. Kernels differ in smoothness: Gaussian,
+Matérn, Laplacian, linear and thin-plate splines. Every fifth pixel is held out to compare them.
 
 Run it with ``python examples/photograph_line.py``. It needs matplotlib:
 ``pip install "relvec[plot]"``.
@@ -22,7 +21,7 @@ from relvec.kernels import LinearSpline, ThinPlateSpline
 MODEL, OTHER, DATA = "#1f5a99", "#c2410c", "0.45"
 
 # %%
-# Every fifth pixel is held back.
+# Every fifth pixel is held out.
 
 photograph = load_sample_image("china.jpg").mean(axis=2)
 brightness = photograph[:384, 250:254].mean(axis=1).reshape(192, 2).mean(axis=1)
@@ -31,9 +30,9 @@ test = np.arange(192) % 5 == 2
 noisy = brightness + 6.0 * np.random.default_rng(0).normal(size=192)
 
 kernels = {
-    "rbf, width learnt": RVMRegressor(),
-    "matern32, width learnt": RVMRegressor("matern32"),
-    "laplacian, width learnt": RVMRegressor("laplacian"),
+    "rbf": RVMRegressor(),
+    "matern32": RVMRegressor("matern32"),
+    "laplacian": RVMRegressor("laplacian"),
     "LinearSpline(3)": RVMRegressor(LinearSpline(3.0)),
     "ThinPlateSpline(3)": RVMRegressor(ThinPlateSpline(3.0)),
     'rbf, prior="bic"': RVMRegressor(prior="bic"),
@@ -42,7 +41,8 @@ kernels = {
 figure, panels = plt.subplots(
     3, 2, figsize=(9.0, 7.2), sharex=True, sharey=True, layout="constrained"
 )
-print(f"{'':26}{'vectors':>8}{'noise':>8}{'error on held-out pixels':>28}")
+print("length-scales of rbf, matern32 and laplacian are learnt")
+print(f"{'':26}{'vectors':>8}{'noise':>8}{'RMSE on held-out pixels':>28}")
 for axes, (name, model) in zip(panels.flat, kernels.items(), strict=True):
     model.fit(position[~test], noisy[~test])
     mean, std = model.predict(position, return_std=True)
@@ -55,14 +55,14 @@ for axes, (name, model) in zip(panels.flat, kernels.items(), strict=True):
     axes.plot(position, mean, color=MODEL, lw=1.6)
     rows = np.flatnonzero(~test)[model.relevance_]
     axes.plot(position[rows], noisy[rows], "o", mfc="none", mec=OTHER, ms=7, mew=1.2)
-    axes.set_title(f"{name}: {len(rows)} vectors, error {error:.1f}", fontsize=10, loc="left")
+    axes.set_title(f"{name}: {len(rows)} vectors, RMSE {error:.1f}", fontsize=10, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
 figure.supxlabel("down the photograph", fontsize=10)
-figure.supylabel("brightness; relevance vectors ringed", fontsize=10)
+figure.supylabel("brightness; relevance vectors circled", fontsize=10)
 
 # %%
-# Not all functions are sums of bumps. On a regular grid wavelets are an alternative that can
-# jump, here with the same noise and all pixels.
+# On a regular grid, Haar wavelets are an alternative that can represent jumps. Here they are fitted
+# to all pixels, with the same noise.
 
 haar = SparseBayesRegressor(WaveletBasis("haar", level=6), prior="bic", fit_intercept=False)
 haar.fit(position, noisy)

@@ -1,14 +1,14 @@
 """
-A relevance vector machine on a small medical data set, start to finish
-=======================================================================
+Quick start: regression with error bars
+=======================================
 
-442 patients, ten measurements at the start (age, sex, body mass index, blood pressure, six
-blood values), and a score of how far diabetes had progressed a year later. We fit on three
-quarters of the patients and ask four questions about the others: how large are the errors,
-how many training patients does the model need to remember, do the error bars hold what they
-promise, and what does the model say far from anything it has seen?
+Problem: predict a number, with a prediction interval, from a small table of data. The data are 442
+patients with ten measurements (age, sex, body mass index, blood pressure, six blood values) and a
+score of diabetes progression one year later. We fit a relevance vector machine to three quarters of
+the patients. On the others we check the RMSE and the coverage of the intervals. We also count the
+relevance vectors, and plot predictions far from the data.
 
-Run it with ``make demo`` or ``python examples/quickstart.py [picture.png]``. No network
+Run it with ``make demo`` or ``python examples/quickstart.py [plot.png]``. No network is
 needed: the data come with scikit-learn.
 """
 
@@ -33,17 +33,17 @@ from relvec import RVMRegressor
 
 FOLDS = KFold(5, shuffle=True, random_state=0)
 GAMMAS = [0.001, 0.003, 0.01, 0.03, 0.1]
-PICTURE = Path("build") / "quickstart.png"
+PLOT = Path("build") / "quickstart.png"
 
 INK, DATA, MODEL, VECTORS = "0.15", "0.45", "#1f5a99", "#c2410c"
 
 
-def main(picture: Path = PICTURE) -> None:
+def main(path: Path = PLOT) -> None:
     pyplot = load_pyplot()
     data = load_diabetes(scaled=False)
     X, X_test, y, y_test = train_test_split(data.data, data.target, test_size=0.25, random_state=1)
 
-    # Nothing to tune, and columns in any units: widths of kernels are learnt in `fit`.
+    # Nothing to tune, and columns in any units: `fit` learns the length-scales of the kernel.
     began = time.perf_counter()
     rvm = RVMRegressor().fit(X, y)
     seconds = time.perf_counter() - began
@@ -55,7 +55,7 @@ def main(picture: Path = PICTURE) -> None:
     ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 25))).fit(X, y)
     svr = tuned_svr(X, y)
 
-    print(f"Diabetes progression: {len(y)} patients to learn from, {len(y_test)} to test on\n")
+    print(f"Diabetes progression: {len(y)} training patients, {len(y_test)} test patients\n")
     print("RMSE on the test patients")
     print(f"  mean of the training targets   {error(y_test, baseline.predict(X_test)):6.1f}")
     print(f"  ridge regression, tuned        {error(y_test, ridge.predict(X_test)):6.1f}   linear")
@@ -68,7 +68,7 @@ def main(picture: Path = PICTURE) -> None:
     print(f"  noise standard deviation {rvm.noise_variance_**0.5:.1f}")
     print(f"  log evidence             {rvm.log_evidence_:.1f}")
     print(
-        f"  95 % intervals           hold {inside.sum()} of {len(y_test)} test targets "
+        f"  95 % intervals           cover {inside.sum()} of {len(y_test)} test targets "
         f"({inside.mean():.1%})"
     )
     print(f"  fit time                 {seconds:.2f} s")
@@ -76,10 +76,10 @@ def main(picture: Path = PICTURE) -> None:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10.0, 4.3), layout="constrained")
     draw_curve(left, rvm, X, y, column=2)
     draw_calibration(right, y_test, mean, interval, inside)
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=110, metadata={"Software": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
     pyplot.close(figure)
-    print(f"\nPicture: {os.path.relpath(picture)}")
+    print(f"\nPlot: {os.path.relpath(path)}")
 
 
 def tuned_svr(X: np.ndarray, y: np.ndarray):
@@ -100,9 +100,9 @@ def tuned_svr(X: np.ndarray, y: np.ndarray):
 
 
 def kept(model: RVMRegressor, n_rows: int) -> str:
-    """What the model remembers; where held-out rows prefer a linear one it has no vectors."""
+    """Describe the relevance vectors; a model that fell back to a linear basis has none."""
     if not hasattr(model, "relevance_vectors_"):
-        return "linear: held-out patients say that kernels do not help"
+        return "linear: kernels do not improve predictions of held-out patients"
     return f"keeps {len(model.relevance_):3d} of {n_rows} training patients"
 
 
@@ -111,7 +111,7 @@ def error(observed: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def draw_curve(axes, model, X: np.ndarray, y: np.ndarray, column: int) -> None:
-    """The model along one input, for a patient who is at the median in all others."""
+    """Plot the model along one feature, with all others at their medians."""
     grid = np.linspace(5, 60, 400)
     along = np.tile(np.median(X, axis=0), (len(grid), 1))
     along[:, column] = grid
@@ -154,11 +154,11 @@ def draw_curve(axes, model, X: np.ndarray, y: np.ndarray, column: int) -> None:
         xlabel="body mass index (kg/m²)",
         ylabel="disease progression (score)",
     )
-    finish(axes, "One input, the others at their medians", "lower right")
+    finish(axes, "One feature, the others at their medians", "lower right")
 
 
 def draw_calibration(axes, observed, mean, interval, inside) -> None:
-    """Every test patient, with the interval that was promised drawn around the prediction."""
+    """Plot every test patient with the prediction interval."""
     axes.vlines(mean, *interval.T, color=MODEL, alpha=0.3, lw=0.9, label="95 % interval")
     axes.axline((150, 150), slope=1, color=MODEL, lw=1.8, label="mean")
     for mask, colour, label in (
@@ -188,7 +188,7 @@ def load_pyplot():
         import matplotlib
     except ImportError as missing:
         raise SystemExit(
-            "This example draws a picture, which needs matplotlib. "
+            "This example draws a plot, which needs matplotlib. "
             'Install it with: pip install "relvec[plot]"'
         ) from missing
     matplotlib.use("Agg")

@@ -1,15 +1,15 @@
 """
-Two sources in one signal, told apart by the kinds of atoms they are made of
-============================================================================
+Separating steps from a smooth curve
+====================================
 
-The signal is steps in its left half and a smooth curve in its right half, under noise
-(BlocksSinc, after Schmolck 2008, section 2.6.5). Haar wavelets build steps out of a few
-atoms and curves out of staircases; thin-plate splines do the reverse. Offered both, with a
-penalty on degrees of freedom, the model takes each for what it does best, and
-`predict_components` hands the two contributions back. With other noise the two may trade
-bends in the left half, where both can make up for each other; their sum hardly changes.
+Problem: separate two sources of different character in one noisy signal. The signal (BlocksSinc,
+Schmolck 2008, section 2.6.5) has steps in its left half and a smooth curve in its right half. Steps
+are sparse in Haar wavelets, and smooth curves in thin-plate splines. With both bases and a penalty
+on degrees of freedom, the model uses each basis where it is sparse, and `predict_components`
+returns the two contributions. The separation is not unique: with other noise, part of the left half
+may be assigned to the other component. The sum of both hardly changes.
 
-Run it with ``python examples/source_separation.py [picture.png]``.
+Run it with ``python examples/source_separation.py [plot.png]``.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from pathlib import Path
 import numpy as np
 
 from relvec import SparseBayesRegressor
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.bases import KernelBasis, WaveletBasis
 from relvec.datasets import make_parts
 from relvec.kernels import ThinPlateSpline
 
-PICTURE = Path("build") / "source_separation.png"
+PLOT = Path("build") / "source_separation.png"
 N, SNR = 1024, 7.0
 INK, DATA, STEPS, CURVE = "0.15", "0.6", "#1f5a99", "#c2410c"
 
 
-def main(picture: Path = PICTURE) -> None:
+def main(path: Path = PLOT) -> None:
     steps, curve = make_parts("BlocksSinc", N, grid="linspace")
     truth = steps + curve
     noise = truth.std(ddof=1) / SNR
@@ -42,7 +42,7 @@ def main(picture: Path = PICTURE) -> None:
     splines = KernelBasis(ThinPlateSpline(3.0))
     bases = {"splines": splines, "Haar": haar, "Haar + splines": haar + splines}
     print(f"BlocksSinc, {N} samples, noise variance {noise**2:.4f}\n")
-    print(f"{'basis':16}{'error':>8}{'atoms':>7}{'noise':>8}{'objective':>11}")
+    print(f"{'basis':16}{'MSE':>8}{'kept':>7}{'noise':>8}{'objective':>11}")
     for name, basis in bases.items():
         model = SparseBayesRegressor(basis, prior="ric").fit(x, y)
         error = float(np.mean((model.predict(x) - truth) ** 2))
@@ -51,39 +51,39 @@ def main(picture: Path = PICTURE) -> None:
             f"{model.objective_:11.1f}"
         )
 
-    # Which part a constant belongs to nobody knows: look at the shapes only.
+    # A constant could belong to either component: compare them without their means.
     found = model.predict_components(x, centred=True)
-    print("\nWhat the parts of the last model do")
+    print("\nComponents of the last model, and their correlation with the true source")
     halves = (slice(0, N // 2), slice(N // 2, N))
     for part, contribution, source, half in zip(
         model.components_, found.T, (steps, curve), halves, strict=True
     ):
-        everywhere = np.corrcoef(contribution, source)[0, 1]
-        at_home = np.corrcoef(contribution[half], source[half])[0, 1]
+        overall = np.corrcoef(contribution, source)[0, 1]
+        within_half = np.corrcoef(contribution[half], source[half])[0, 1]
         print(
-            f"  {part.name:13}{part.n_relevant:3d} of {part.n_atoms} atoms, correlation with its "
-            f"source {everywhere:.3f}, in the half where that is {at_home:.3f}"
+            f"  {part.name:13}{part.n_relevant:3d} of {part.n_atoms} basis functions, correlation "
+            f"{overall:.3f}, in the half of the source {within_half:.3f}"
         )
-    draw(picture, x[:, 0], y, truth, model, (steps, curve))
-    print(f"\nPicture: {os.path.relpath(picture)}")
+    draw(path, x[:, 0], y, truth, model, (steps, curve))
+    print(f"\nPlot: {os.path.relpath(path)}")
 
 
 def draw(
-    picture: Path,
+    path: Path,
     x: np.ndarray,
     y: np.ndarray,
     truth: np.ndarray,
     model: SparseBayesRegressor,
     sources: tuple[np.ndarray, np.ndarray],
 ) -> None:
-    pyplot = optional("matplotlib.pyplot")
+    pyplot = import_optional("matplotlib.pyplot")
     X = x[:, np.newaxis]
     found, std = model.predict_components(X, return_std=True, centred=True)
     figure, axes = pyplot.subplots(3, 1, figsize=(9, 8), sharex=True, layout="constrained")
     axes[0].plot(x, y, ".", color=DATA, ms=2, label="observed")
-    axes[0].plot(x, model.predict(X), color=INK, lw=1.2, label="sum of both parts")
-    axes[0].set_title("Steps and a curve under noise", loc="left")
-    titles = ("Haar wavelets, and the steps they stand for", "Splines, and the curve")
+    axes[0].plot(x, model.predict(X), color=INK, lw=1.2, label="sum of both components")
+    axes[0].set_title("Steps and a smooth curve, with noise", loc="left")
+    titles = ("Haar component and true steps", "Spline component and true curve")
     for number, (ax, source) in enumerate(zip(axes[1:], sources, strict=True)):
         colour, part = (STEPS, CURVE)[number], found[:, number]
         ax.plot(x, source - source.mean(), color=DATA, lw=3, label="source")
@@ -96,14 +96,14 @@ def draw(
             lw=0,
             label="± 2 standard deviations",
         )
-        ax.plot(x, part, color=colour, lw=1.2, label="found")
+        ax.plot(x, part, color=colour, lw=1.2, label="estimate")
         ax.set_title(titles[number], loc="left")
     for ax in axes:
         ax.legend(frameon=False, fontsize=8, loc="upper right")
         ax.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xlabel("x")
-    picture.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(picture, dpi=130)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
     pyplot.close(figure)
 
 

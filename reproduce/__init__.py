@@ -1,1 +1,1 @@
-"""Published tables, computed again. Run ``python -m reproduce`` for what there is."""
+"""Reproduction of published tables and figures. ``python -m reproduce`` lists the experiments."""

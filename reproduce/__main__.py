@@ -1,4 +1,4 @@
-"""Compute published tables and figures again, next to what was printed."""
+"""Reproduce published tables and figures, and compare with the published values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench import report
 from reproduce.common.published import FILE, VARIABLE, PublishedError, find
 from reproduce.engine import Settings
 from reproduce.engine.notes import read_notes
-from reproduce.engine.outcome import FIGURES, Outcome, conclude, shrink_picture, write_files
+from reproduce.engine.outcome import FIGURES, Outcome, compress_image, conclude, write_files
 from reproduce.engine.pages import html_page, markdown_page
 from reproduce.engine.run import TaskError, Workers, run
 from reproduce.engine.store import Store
@@ -24,7 +24,7 @@ from reproduce.experiments import NAMES, load
 
 HERE = Path(__file__).parent
 OUTPUT = HERE / "output"
-QUICK = "A quick run: too few repetitions for verdicts. Protocols and notes speak of full runs."
+QUICK = "A quick run: too few repetitions for verdicts. Protocols and notes describe full runs."
 PACKAGES = ("relvec", "scikit-learn", "numpy", "scipy", "PyWavelets")
 
 
@@ -36,10 +36,10 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         nargs="?",
         default="list",
         metavar="list|all|NAME",
-        help="what to compute; list (the default) says what there is",
+        help="what to run; list (the default) prints the experiments",
     )
     parser.add_argument(
-        "--repetitions", type=int, metavar="R", help="draws or splits; as in the paper if left out"
+        "--repetitions", type=int, metavar="R", help="draws or splits (default: as in the paper)"
     )
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help=f"folder with {FILE} and data (or {VARIABLE})"
@@ -50,22 +50,22 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         type=int,
         metavar="J",
         default=n_cores,
-        help=f"processes that share the work (default: {n_cores}, all cores)",
+        help=f"number of processes (default: {n_cores}, all cores)",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="a few repetitions, to see it work; verdicts are void"
+        "--quick", action="store_true", help="a few repetitions, as a test; verdicts are invalid"
     )
     parser.add_argument(
         "--output",
         type=Path,
         default=OUTPUT,
         metavar="DIR",
-        help="where results and reports go (default: reproduce/output)",
+        help="folder of results and reports (default: reproduce/output)",
     )
-    parser.add_argument("--fresh", action="store_true", help="forget results of earlier runs")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--fresh", action="store_true", help="ignore results of earlier runs")
+    parser.add_argument("--quiet", action="store_true", help="do not report progress")
     parser.add_argument(
-        "--publish", action="store_true", help="of all, in full: also write reproduce/RESULTS.md"
+        "--publish", action="store_true", help="with all: also write reproduce/RESULTS.md"
     )
     options = parser.parse_args(arguments)
     _check(options, parser)
@@ -73,18 +73,18 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _check(options: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
-    """End with a sentence if the options make no sense."""
+    """Exit with an error message if the options are invalid."""
     if options.name not in ("list", "all", *NAMES):
         near = difflib.get_close_matches(options.name, ["list", "all", *NAMES], n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        parser.error(f"there is no experiment {options.name!r}.{hint} `list` says what there is.")
+        parser.error(f"there is no experiment {options.name!r}.{hint} `list` prints all of them.")
     if options.repetitions is not None and options.repetitions < 2:
         given = options.repetitions
         parser.error(f"--repetitions must be at least 2 for a standard error; got {given}.")
     if options.n_jobs < 1:
         parser.error(f"--n-jobs must be at least 1; got {options.n_jobs}.")
     if options.publish and (options.name != "all" or options.quick or options.repetitions):
-        parser.error("--publish goes with all, without --quick and --repetitions.")
+        parser.error("--publish needs `all`, without --quick and --repetitions.")
 
 
 def _list() -> int:
@@ -97,7 +97,7 @@ def _list() -> int:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """Return the command without what belongs to this machine."""
+    """Return the command without options that do not change the results."""
     words = ["python", "-m", "reproduce", options.name]
     if options.repetitions is not None:
         words += ["--repetitions", str(options.repetitions)]
@@ -129,7 +129,7 @@ def _run(name: str, settings: Settings, options: argparse.Namespace, workers: Wo
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what was asked for; the exit code is 2 if data are missing, 1 if something failed."""
+    """Run the command; the exit code is 2 if data are missing, 1 if an experiment failed."""
     options = parse(arguments)
     if options.name == "list":
         return _list()
@@ -142,12 +142,12 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Results cannot be written to {options.output}: {error}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
+        print("\nStopped. The same command continues from here.", file=sys.stderr)
         return 130
 
 
 def _run_all(options: argparse.Namespace) -> int:
-    """Run one or all experiments; those that fail do not stop the others."""
+    """Run one or all experiments; a failure does not stop the others."""
     names = NAMES if options.name == "all" else (options.name,)
     outcomes: list[Outcome] = []
     failures: list[str] = []
@@ -175,20 +175,20 @@ def _run_all(options: argparse.Namespace) -> int:
 
 
 def _facts(outcomes: Sequence[Outcome], options: argparse.Namespace) -> str:
-    """Return command, machine, versions and time."""
+    """Return command, hardware, versions and time."""
     facts = report.machine([], _command(options), PACKAGES)
     facts += f"\n- {sum(outcome.seconds for outcome in outcomes) / 60:.1f} minutes of CPU time"
     return facts + (f"\n- **{QUICK}**" if options.quick else "")
 
 
 def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall: float) -> None:
-    """Write one page of all experiments, and publish it if asked to."""
+    """Write the report of all experiments, and publish it if requested."""
     facts = _facts(outcomes, options)
     facts += f"; this run took {wall / 60:.1f} minutes with {options.n_jobs} processes"
     n_known = sum(outcome.n_known for outcome in outcomes)
     if n_known:
         n_tasks = sum(outcome.n_tasks for outcome in outcomes)
-        facts += f", {n_known} of {n_tasks} tasks being known from earlier runs"
+        facts += f", with {n_known} of {n_tasks} tasks stored by earlier runs"
     notes = read_notes()
     markdown = markdown_page(outcomes, facts, notes, FIGURES)
     page = html_page(outcomes, facts, notes, options.output / FIGURES)
@@ -201,8 +201,8 @@ def _write_report(outcomes: Sequence[Outcome], options: argparse.Namespace, wall
         (HERE / FIGURES).mkdir()
         for outcome in outcomes:
             for name in outcome.figures:
-                shrink_picture(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
-        print(f"wrote {HERE / 'RESULTS.md'} and its pictures")
+                compress_image(options.output / FIGURES / f"{name}.png", HERE / FIGURES)
+        print(f"wrote {HERE / 'RESULTS.md'} and its plots")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class DenseMoments(Moments):
     def fetch(self, index: IndexArray) -> None:
         """Nothing to do: the whole Gram matrix is there."""
 
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return the Gram rows of `index`."""
         return self._gram[index]
 

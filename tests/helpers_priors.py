@@ -92,7 +92,7 @@ def best_precision(
 ) -> tuple[Vector, Vector]:
     """Return the best precision of one atom; `p` is ``phi' K^-2 phi``."""
     w = c * p if c and p is not None else None
-    return prior_of(c, None, rate).best(Statistics(s, q, w, quadratic), n, noise)
+    return prior_of(c, None, rate).best_precision(Statistics(s, q, w, quadratic), n, noise)
 
 
 def removal_loss(
@@ -126,5 +126,5 @@ def gradient_and_hessian(
 ) -> tuple[Vector, Matrix]:
     """Return the derivatives of ``-2 J``; `shrunk` is ``S G S``."""
     Q = c * shrunk if c and shrunk is not None else None
-    slopes = prior_of(0.0, None, rate).slopes(np.log(lam), noise) if rate else None
+    slopes = prior_of(0.0, None, rate).derivatives(np.log(lam), noise) if rate else None
     return evidence.gradient_and_hessian(covariance, mean, lam, Q, quadratic, n, noise, slopes)

@@ -17,16 +17,16 @@ from relvec._checks import (
     check_finite_input,
     check_integer,
     check_positive,
-    nearest,
+    find_closest_name,
 )
 
 
 def test_nearest_ignores_case_and_returns_the_original_spelling():
-    assert nearest("KMEANS", ["kmeans++", "random"]) == "kmeans++"
+    assert find_closest_name("KMEANS", ["kmeans++", "random"]) == "kmeans++"
 
 
 def test_nearest_says_nothing_about_strangers():
-    assert nearest("zzz", ["rbf", "linear"]) is None
+    assert find_closest_name("zzz", ["rbf", "linear"]) is None
 
 
 def test_check_choice_passes_and_returns_the_value():
@@ -130,9 +130,9 @@ def test_columns_of_data_frames_are_named(library):
 
 
 def test_text_in_arrays():
-    with pytest.raises(ValueError, match=r"row 0 holds the text 'a'.*StringSpectrum.*OneHotEnc"):
+    with pytest.raises(ValueError, match=r"row 0 holds the string 'a'.*StringSpectrum.*OneHotEnc"):
         check_finite_input(np.array([["a", "b"]]), "X")
-    with pytest.raises(ValueError, match="row 1 holds the text 'b'"):
+    with pytest.raises(ValueError, match="row 1 holds the string 'b'"):
         check_finite_input(["1.0", "b"], "X")
     check_finite_input([["a"]], "y")
     check_finite_input(np.array([{"a": 1}], dtype=object), "X")

@@ -197,8 +197,8 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
         ("error_bars", r"at most # inputs \|", (PIVOTS.max_pivots,)),
         ("error_bars", r"with fewer than (\w+) different rows", (PLAN.fewest_rows,)),
         ("error_bars", r"(\w+) models, each fitted without a fifth", (PLAN.folds,)),
-        ("denoising", r"for images of # × # pixels", (NOISE.patches_from**0.5,) * 2),
-        ("denoising", r"Below # samples the estimate is marked weak", (NOISE.few_samples,)),
+        ("denoising", r"for images of # × # pixels", (NOISE.min_patch_pixels**0.5,) * 2),
+        ("denoising", r"Below # samples the estimate is marked weak", (NOISE.min_samples,)),
         (
             "denoising",
             r"more than # pixels or # voxels",
@@ -221,14 +221,14 @@ def test_rows_on_which_scales_are_learnt() -> None:
 def test_numbers_of_the_command_line() -> None:
     limits = pytest.importorskip("relvec.cli.limits").LIMITS
     page = GUIDE / "command_line.md"
-    assert claimed(page, r"of more than # rows so many are drawn") == [limits.max_rows]
-    assert claimed(page, r"whole numbers of at most (\w+) values") == [limits.codes]
+    assert claimed(page, r"A table of more than # rows is subsampled") == [limits.max_rows]
+    assert claimed(page, r"whole numbers of at most (\w+) values") == [limits.max_class_codes]
 
 
 @pytest.mark.slow
 def test_held_out_rows_of_the_command_line_are_harder_than_promised() -> None:
     text = (GUIDE / "command_line.md").read_text("utf-8")
-    assert "the intervals hold fewer of them than they promise" in " ".join(text.split())
+    assert "the 95 % intervals cover only 88 % of them" in " ".join(text.split())
     data = load_diabetes(scaled=False)
     is_test = np.arange(len(data.target)) % 4 == 0
     model = RVMRegressor().fit(data.data[~is_test], data.target[~is_test])

@@ -1,4 +1,4 @@
-"""What the guide claims of denoising in figures, on draws that are not those of the page."""
+"""Numbers that the guide states about denoising, checked on other draws than those of the page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.datasets import load_sample_images
 
 from relvec import denoise
 from relvec.datasets import SIGNAL_NAMES, make_noisy_signal
-from relvec.noise import noise_level
+from relvec.noise import estimate_noise_level
 from tests.helpers_claims import GUIDE, claimed
 
 pytest.importorskip("pywt")
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*noise level
 
 
 def test_coverage_of_bands_over_the_test_signals() -> None:
-    pattern = r"Over the # test signals \(# samples, `snr` # and #, .*?hold # % of the samples"
+    pattern = r"Over the # test signals \(# samples, `snr` # and #, .*?cover # % of the samples"
     count, n, low, high, share = claimed(PAGE, pattern)
     most, worst = claimed(PAGE, r"and more than # % in nine cases of ten; the worst case is # %")
     assert count == len(SIGNAL_NAMES)
@@ -44,7 +44,7 @@ def test_noise_level_of_short_signals() -> None:
         for number, name in enumerate(SIGNAL_NAMES):
             for snr in (1, 3, 5, 7):
                 data = make_noisy_signal(name, int(length), snr=snr, random_state=8000 + number)
-                errors.append(abs(np.log(noise_level(data.noisy).std / data.noise_std)))
+                errors.append(abs(np.log(estimate_noise_level(data.noisy).std / data.noise_std)))
         assert np.mean(100.0 * np.array(errors) > limit) == pytest.approx(share, abs=0.1)
 
 
@@ -74,7 +74,7 @@ def test_samples_missing_at_random() -> None:
 
 def test_coverage_on_photographs() -> None:
     few, many, low, high = claimed(
-        PAGE, r"under noise of # to # grey levels, they hold # to # %, the less the more"
+        PAGE, r"under noise of # to # grey levels, the bands cover # to # %, less with more"
     )
     found = {few: [], many: []}
     for image in load_sample_images().images:

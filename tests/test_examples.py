@@ -1,4 +1,4 @@
-"""The examples run, and say what they promise to say."""
+"""The examples run and print the expected results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 def test_quickstart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     example = runpy.run_path(str(EXAMPLES / "quickstart.py"))
-    picture = tmp_path / "new" / "quickstart.png"
-    example["main"](picture)
-    assert picture.stat().st_size > 10_000
-    said = capsys.readouterr().out
+    path = tmp_path / "new" / "quickstart.png"
+    example["main"](path)
+    assert path.stat().st_size > 10_000
+    printed = capsys.readouterr().out
     for word in ("RMSE", "SVR", "noise standard deviation", "log evidence", "95 %", "fit time"):
-        assert word in said
+        assert word in printed
 
 
 def test_quickstart_explains_a_missing_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,13 +51,13 @@ def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
 def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pywt")
-    picture = tmp_path / "new" / "separation.png"
-    runpy.run_path(str(EXAMPLES / "source_separation.py"))["main"](picture)
-    assert picture.stat().st_size > 10_000
-    said = capsys.readouterr().out
-    errors = [float(row.split()[-4]) for row in said.splitlines()[3:6]]
+    path = tmp_path / "new" / "separation.png"
+    runpy.run_path(str(EXAMPLES / "source_separation.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    printed = capsys.readouterr().out
+    errors = [float(row.split()[-4]) for row in printed.splitlines()[3:6]]
     assert errors[2] < 0.7 * min(errors[:2])
-    correlations = [float(text) for text in re.findall(r"where that is ([\d.]+)", said)]
+    correlations = [float(text) for text in re.findall(r"half of the source ([\d.]+)", printed)]
     assert len(correlations) == 2
     assert min(correlations) > 0.95
 
@@ -65,14 +65,14 @@ def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.slow
 def test_classification(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
-    picture = tmp_path / "new" / "classification.png"
-    runpy.run_path(str(EXAMPLES / "classification.py"))["main"](picture)
-    assert picture.stat().st_size > 10_000
-    said = capsys.readouterr().out
-    entropy = [float(text) for text in re.findall(r"\d%\s+(\d\.\d+)", said)]
+    path = tmp_path / "new" / "classification.png"
+    runpy.run_path(str(EXAMPLES / "classification.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    printed = capsys.readouterr().out
+    entropy = [float(text) for text in re.findall(r"\d%\s+(\d\.\d+)", printed)]
     assert entropy[2] < entropy[0] < entropy[2] + 0.1
-    rows = ("the more probable class", "the cheaper decision", "the same, or ask")
-    found = [re.search(rf"{row}.*?(\d\.\d+)(?:   asks|\n)", said) for row in rows]
+    rows = ("most probable class", "minimum expected loss", "the same, with reject option")
+    found = [re.search(rf"{row}.*?(\d\.\d+)(?:   rejects|\n)", printed) for row in rows]
     paid = [float(match[1]) for match in found if match]
     assert len(paid) == 3
     assert paid == sorted(paid, reverse=True)
@@ -83,25 +83,25 @@ def test_denoising(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pywt")
     example = runpy.run_path(str(EXAMPLES / "denoising.py"))
-    picture = tmp_path / "new" / "denoising.png"
-    example["main"](picture)
-    assert picture.stat().st_size > 10_000
-    said = capsys.readouterr().out
-    rows = re.findall(r"([\d.]+)\s+([\d.]+)\s+(\d+)%\s+([\d.]+)%", said)
+    path = tmp_path / "new" / "denoising.png"
+    example["main"](path)
+    assert path.stat().st_size > 10_000
+    printed = capsys.readouterr().out
+    rows = re.findall(r"([\d.]+)\s+([\d.]+)\s+(\d+)%\s+([\d.]+)%", printed)
     assert len(rows) == 2
-    for noise, found, left, inside in ([float(entry) for entry in row] for row in rows):
-        assert found == pytest.approx(noise, rel=0.1)
-        assert left < 50
-        assert 85 < inside < 99
+    for noise, estimate, ratio, coverage in ([float(entry) for entry in row] for row in rows):
+        assert estimate == pytest.approx(noise, rel=0.1)
+        assert ratio < 50
+        assert 85 < coverage < 99
 
 
 @pytest.mark.slow
 def test_feature_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
-    picture = tmp_path / "new" / "features.png"
-    runpy.run_path(str(EXAMPLES / "feature_selection.py"))["main"](picture)
+    path = tmp_path / "new" / "features.png"
+    runpy.run_path(str(EXAMPLES / "feature_selection.py"))["main"](path)
     for name in ("features.png", "features_ring.png", "features_frequency.png"):
-        assert (picture.parent / name).stat().st_size > 10_000
+        assert (path.parent / name).stat().st_size > 10_000
     friedman, ring, diabetes = capsys.readouterr().out.split("\n\n")[:3]
 
     def row(table: str, name: str) -> tuple[float, str]:
@@ -109,14 +109,14 @@ def test_feature_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         assert match, name
         return float(match[1]), match[2]
 
-    given = row(friedman, "kernels of one given width")[0]
-    for name in ("scales learnt: RVMRegressor()", "inputs chosen: DRVMRegressor()"):
-        error, inputs = row(friedman, name)
+    given = row(friedman, "RVM, fixed length-scale")[0]
+    for name in ("RVM, length-scales learnt", "DRVM, features selected"):
+        error, features = row(friedman, name)
         assert error < 0.5 * given
-        assert inputs.startswith("x0 x1 x2 x3 x4")
-    assert row(ring, "inputs chosen: PFCVMClassifier()")[1] == "x0 x1"
-    assert row(ring, "inputs chosen: PFCVMClassifier()")[0] < 5.0
-    assert row(ring, "support vectors, cross-validated")[0] > 20.0
-    chosen, line = (row(diabetes, name)[0] for name in ("always chosen: DRVM", "least squares"))
+        assert features.startswith("x0 x1 x2 x3 x4")
+    assert row(ring, "PFCVM, features selected")[1] == "x0 x1"
+    assert row(ring, "PFCVM, features selected")[0] < 5.0
+    assert row(ring, "SVM, cross-validated")[0] > 20.0
+    chosen, line = (row(diabetes, name)[0] for name in ("DRVM, features selected", "least squares"))
     assert chosen < 1.1 * line
     assert re.search(r"100% bmi", diabetes)

@@ -15,7 +15,7 @@ from relvec.likelihoods import (
     Likelihood,
     Poisson,
     Softmax,
-    checked_rows,
+    check_rows,
 )
 from relvec.likelihoods.poisson import BoundPoisson
 from relvec.testing import check_likelihood
@@ -39,7 +39,7 @@ class Lying(Poisson):
 
     def bind(self, target, sample_weight=None, offset=None):
         kind = LIES.get(self.lie, BoundPoisson)
-        return kind(self, *checked_rows(target, sample_weight, offset))
+        return kind(self, *check_rows(target, sample_weight, offset))
 
 
 class NoConstant(BoundPoisson):
@@ -71,7 +71,7 @@ class BelowFloor(BoundPoisson):
 
 
 class AboveCeiling(BoundPoisson):
-    ceiling = 1e3
+    max_curvature = 1e3
 
 
 class InfiniteNull(BoundPoisson):
@@ -99,21 +99,21 @@ class WeightsCountOnce(BoundPoisson):
 
 class OffsetTwice(BoundPoisson):
     def log_density(self, f):
-        return super().log_density(f + self.given)
+        return super().log_density(f + self.offset_or_zero)
 
     def slope(self, f):
-        return super().slope(f + self.given)
+        return super().slope(f + self.offset_or_zero)
 
     def curvature(self, f):
-        return super().curvature(f + self.given)
+        return super().curvature(f + self.offset_or_zero)
 
 
 class WeightsTwice(BoundPoisson):
     def curvature(self, f):
-        return self.weighted(super().curvature(f))
+        return self.apply_weights(super().curvature(f))
 
     def curvature_slope(self, f):
-        return self.weighted(super().curvature_slope(f))
+        return self.apply_weights(super().curvature_slope(f))
 
 
 class WrongFarAway(BoundPoisson):
@@ -127,7 +127,7 @@ class NullForgetsOffset(BoundPoisson):
 
 
 class WrongQuadratic(BoundPoisson):
-    def quadratic(self, f):
+    def slope_and_curvature(self, f):
         return self.slope(f), 2.0 * self.curvature(f)
 
 
@@ -192,14 +192,14 @@ class BadlyPredicting(Poisson):
     "lie", ["mean", "variance", "quantile", "interval", "log_density", "sample"]
 )
 def test_lies_about_new_targets_are_caught(lie):
-    words = {"sample": "samples", "log_density": "log density"}
+    words = {"sample": "has a different mean than draws", "log_density": "log density"}
     with pytest.raises(AssertionError, match=words.get(lie, lie)):
         check_likelihood(BadlyPredicting(lie))
 
 
 class DropsOffset(Poisson):
     def bind(self, target, sample_weight=None, offset=None):
-        checked_rows(target, sample_weight, offset)
+        check_rows(target, sample_weight, offset)
         return super().bind(target, sample_weight)
 
 
@@ -210,7 +210,7 @@ class NegatesOffset(Poisson):
 
 @pytest.mark.parametrize("likelihood", [DropsOffset(), NegatesOffset()], ids=repr)
 def test_offsets_lost_or_turned_are_caught(likelihood):
-    with pytest.raises(AssertionError, match="an offset does not shift the latent function"):
+    with pytest.raises(AssertionError, match="an offset must shift the latent function"):
         check_likelihood(likelihood)
 
 
@@ -250,9 +250,9 @@ def test_other_lies_are_caught():
         check_likelihood(hidden)
     with pytest.raises(AssertionError, match="targets that are not finite"):
         check_likelihood(Careless())
-    with pytest.raises(AssertionError, match="is not conjugate"):
+    with pytest.raises(AssertionError, match="is_conjugate is True, but"):
         check_likelihood(Conjugate())
-    with pytest.raises(AssertionError, match="must derive from Likelihood"):
+    with pytest.raises(AssertionError, match="must derive from relvec.likelihoods.Likelihood"):
         check_likelihood(NotOne())
 
     class Local(Poisson):
@@ -265,7 +265,7 @@ def test_other_lies_are_caught():
 class BoundLogVariance(BoundLikelihood):
     """Squares whose log variance is the function; the curvature is the expected one."""
 
-    is_observed = False
+    has_observed_curvature = False
     largest_latent = 5.0
 
     def log_density(self, f):
@@ -283,7 +283,7 @@ class BoundLogVariance(BoundLikelihood):
 
 class LogVariance(Likelihood):
     def bind(self, target, sample_weight=None, offset=None):
-        return BoundLogVariance(self, *checked_rows(target, sample_weight, offset))
+        return BoundLogVariance(self, *check_rows(target, sample_weight, offset))
 
     def distribution(self, f):
         from scipy.stats import chi2

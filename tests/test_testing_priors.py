@@ -53,17 +53,17 @@ class Broken(Prior):
         return BoundFlat()
 
 
-class NegativePrice(Broken):
+class NegativePenalty(Broken):
     def bind(self, *given: Any) -> Any:
         return BoundSmoothness(-1.0)
 
 
-class InfinitePrice(Broken):
+class InfinitePenalty(Broken):
     def bind(self, n_samples: float, *given: Any) -> Any:
         return BoundSmoothness(math.inf if n_samples > 100 else 1.0)
 
 
-class FallingPrice(Broken):
+class FallingPenalty(Broken):
     def bind(self, n_samples: float, *given: Any) -> Any:
         return BoundSmoothness(1.0 / n_samples)
 
@@ -81,7 +81,7 @@ class Counts(Broken):
         return BoundSmoothness(float(self.calls))
 
 
-class ChangesItself(Broken):
+class ModifiesItself(Broken):
     def __init__(self, c: float = 1.0) -> None:
         self.c = c
 
@@ -135,8 +135,8 @@ class NoMaximum(HalfCauchy):
 
 
 class BoundWrong(BoundFlat):
-    def best(self, *given: Any) -> Any:
-        gain, lam = super().best(*given)
+    def best_precision(self, *given: Any) -> Any:
+        gain, lam = super().best_precision(*given)
         return gain, 2.0 * lam
 
 
@@ -145,14 +145,14 @@ class WrongBest(Broken):
         return BoundWrong()
 
 
-class WholePenalty(BoundFlat):
+class BoundIntegerPenalty(BoundFlat):
     penalty = 1
     is_penalised = True
 
 
-class WholePrice(Broken):
+class IntegerPenalty(Broken):
     def bind(self, *given: Any) -> Any:
-        return WholePenalty()
+        return BoundIntegerPenalty()
 
 
 class PenaltyAlone(Broken):
@@ -187,23 +187,23 @@ def with_hidden_state() -> Hidden:
 @pytest.mark.parametrize(
     ("prior", "complaint"),
     [
-        (NegativePrice(), r"NegativePrice\(\).bind\(1\).penalty must be .* got -1.0"),
-        (InfinitePrice(), r"bind\(1000\).penalty must be finite.* got inf"),
-        (FallingPrice(), "must not become cheaper as the sample grows"),
+        (NegativePenalty(), r"NegativePenalty\(\).bind\(1\).penalty must be .* got -1.0"),
+        (InfinitePenalty(), r"bind\(1000\).penalty must be finite.* got inf"),
+        (FallingPenalty(), "must not fall as the sample grows"),
         (PlainNumber(), "must return a BoundPrior; got float"),
-        (Counts(), "gives other numbers when asked again"),
-        (ChangesItself(), "changes its parameters when asked"),
-        (with_hidden_state(), "the clone of Hidden.*keep everything in parameters"),
-        (Ignored(), "has log_density, which solvers do not ask"),
-        (WrongSlope(), "slope of the log density .* finite differences"),
-        (WrongCurvature(), "curvature of the log density .* finite differences"),
-        (WholePrice(), "penalty must be a float, or an array.*got 1"),
-        (PenaltyAlone(), "has log_density, which solvers do not ask"),
-        (IgnoresNoise(), "has a parameter noise, but what its bind returns"),
+        (Counts(), "gives different results when called again"),
+        (ModifiesItself(), "bind modifies the parameters"),
+        (with_hidden_state(), "the clone of Hidden.*store all state in parameters"),
+        (Ignored(), "has log_density, which solvers do not use"),
+        (WrongSlope(), "first derivative of the log density .* finite differences"),
+        (WrongCurvature(), "second derivative of the log density .* finite differences"),
+        (IntegerPenalty(), "penalty must be a float, or an array.*got 1"),
+        (PenaltyAlone(), "has log_density, which solvers do not use"),
+        (IgnoresNoise(), "has a parameter noise, but bind does not pass it"),
         (WrongFarAway(), "of the log density .* finite differences"),
         (NotZeroAtInfinity(), "must tend to zero for large log precisions"),
-        (NoMaximum(), "there is no maximum"),
-        (WrongBest(), "reports another gain than its precision brings"),
+        (NoMaximum(), "the objective has no maximum"),
+        (WrongBest(), "the gain is not that of the returned precision"),
         ("bic", "'bic' must derive from relvec.priors.Prior"),
     ],
     ids=lambda value: type(value).__name__,

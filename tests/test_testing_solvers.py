@@ -68,7 +68,7 @@ class WrongObjective(Spoils):
         return replace(solution, objective=solution.objective + 1e-4)
 
 
-class IgnoresPrice(Wrapped):
+class IgnoresEntryPenalty(Wrapped):
     def solve(self, problem, **options):
         return super().solve(replace(problem, min_gain=0.0 * problem.min_gain), **options)
 
@@ -181,7 +181,7 @@ class NotANumberForConstantTarget(Spoils):
         return solution if problem.moments.target_ss > 0 else replace(solution, objective=np.nan)
 
 
-class ByChance(Wrapped):
+class NotReproducible(Wrapped):
     """Every second run ends early."""
 
     is_careful = True
@@ -191,7 +191,7 @@ class ByChance(Wrapped):
         return TextbookSolver(tol=1e-6 if self.is_careful else 1e-2).solve(problem, **options)
 
 
-class ChangesTheProblem(Spoils):
+class ModifiesTheProblem(Spoils):
     def spoil(self, problem, solution):
         problem.moments.correlation[~problem.moments.usable] += 1e-12
         return solution
@@ -204,7 +204,7 @@ class IgnoresStart(Wrapped):
         return super().solve(problem, monitor=monitor)
 
 
-class ChangesTheStart(Wrapped):
+class ModifiesTheWarmStart(Wrapped):
     def solve(self, problem, *, warm_start=None, monitor=None):
         solution = super().solve(problem, warm_start=warm_start, monitor=monitor)
         if warm_start is not None:
@@ -228,7 +228,7 @@ class StoppedIsConverged(Spoils):
         return replace(solution, converged=True)
 
 
-class TellsNonsense(Wrapped):
+class ReportsNaN(Wrapped):
     def solve(self, problem, *, warm_start=None, monitor=None):
         if monitor is not None:
             monitor(Progress("start", 0, -np.inf, 0))
@@ -248,34 +248,40 @@ class MayFall(Spoils):
 @pytest.mark.parametrize(
     ("kind", "complaint"),
     [
-        (WrongObjective, "WrongObjective reports an objective of .*the dense formula gives"),
-        (IgnoresPrice, "on columns with a min_gain, IgnoresPrice reports an objective"),
-        (IgnoresSmoothness, "smoothness penalty, IgnoresSmoothness reports an objective"),
-        (IgnoresDensity, "half-Cauchy prior, IgnoresDensity reports an objective"),
+        (WrongObjective, "WrongObjective reports the objective .*the dense formula gives"),
+        (
+            IgnoresEntryPenalty,
+            "on columns with a min_gain, IgnoresEntryPenalty reports the objective",
+        ),
+        (IgnoresSmoothness, "smoothness penalty, IgnoresSmoothness reports the objective"),
+        (IgnoresDensity, "half-Cauchy prior, IgnoresDensity reports the objective"),
         (IgnoresNoisePriorWithPenalty, "a penalty and a Gamma prior on the noise, Ignores"),
-        (IgnoresHeldNoise, "must keep the noise held at 0.2"),
+        (IgnoresHeldNoise, "must keep the held noise variance 0.2"),
         (IgnoresCap, "max_active=1, IgnoresCap returned 3 atoms; the cap is 1"),
-        (RefusesWithoutWords, "refuses columns with a smoothness penalty without saying why"),
-        (Reversed, "ascending, without repeats"),
+        (
+            RefusesWithoutWords,
+            "refuses columns with a smoothness penalty without a reason in the message",
+        ),
+        (Reversed, "in ascending order, without duplicates"),
         (FloatIndex, "`active` as an array of integers"),
         (KeepsConstantColumn, "unusable atoms"),
         (OnePrecisionTooMany, "one finite log_lam per active atom"),
-        (StopsEarly, "certifies a gradient of 0; finite differences find|no atom gains more"),
+        (StopsEarly, "reports a gradient of at most 0; finite differences give|no atom gains more"),
         (ForgetsAtoms, r"no atom gains more than 0; atom \d gains"),
-        (AdmitsItIsBad, "says it converged with a certificate of 1e\\+09"),
+        (AdmitsItIsBad, "reports convergence with a certificate of 1e\\+09"),
         (NeverConverges, "did not converge"),
-        (FallingTrace, "lets its trace fall by 1; .*is_monotone = False"),
+        (FallingTrace, "the trace falls by 1 .*is_monotone = False"),
         (TraceAboveTheEnd, "ends its trace at"),
-        (AtomForConstantTarget, "keeps 1 atoms to explain a constant target"),
+        (AtomForConstantTarget, "returns 1 atoms for a constant target"),
         (NotANumberForConstantTarget, "objective of nan"),
-        (ByChance, "another solution when it is run again"),
-        (ChangesTheProblem, "changes the problem"),
+        (NotReproducible, "a different solution when run again"),
+        (ModifiesTheProblem, "modifies the problem"),
         (IgnoresStart, "started from its own solution, IgnoresStart"),
-        (ChangesTheStart, "changes the warm start"),
+        (ModifiesTheWarmStart, "modifies the warm start"),
         (Silent, "never calls its monitor"),
-        (NeverStops, r"NeverStops went on for \d+ more"),
-        (StoppedIsConverged, "calls its unfinished solution converged"),
-        (TellsNonsense, "a Progress with a finite objective"),
+        (NeverStops, r"NeverStops continued for \d+ more"),
+        (StoppedIsConverged, "reports convergence of an unfinished run"),
+        (ReportsNaN, "a Progress whose objective is finite"),
     ],
     ids=lambda value: getattr(value, "__name__", "says"),
 )

@@ -60,8 +60,8 @@ OF_DENOISERS = (
     "effective_dof_",
     "transforms_",
     "transform_weights_",
-    "transform_errors_",
-    "expected_error_",
+    "transform_mse_",
+    "estimated_mse_",
 )
 
 

@@ -1,1 +1,1 @@
-"""What several experiments share: data, protocols, statistics, pictures."""
+"""Code shared by several experiments: data, protocols, statistics, plots."""

@@ -1,4 +1,4 @@
-"""The digits of the U.S. Postal Service: ten machines of two classes each, one for every digit."""
+"""The digits of the U.S. Postal Service: ten binary classifiers, one for every digit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,21 @@ from sklearn.svm import SVC
 
 from bench.report import Table
 from relvec import RVMClassifier
-from reproduce.common.label_sets import Split, read_digits
-from reproduce.common.widths import FACTORS, N_FOLDS, folds, judge_rvm, scale_of
+from reproduce.common.class_datasets import Split, read_digits
+from reproduce.common.classification_fits import (
+    FACTORS,
+    N_FOLDS,
+    compute_reference_r,
+    evaluate_rvm,
+    folds,
+)
 from reproduce.engine import Results, Settings, Task
 
 __all__ = [
     "READINGS",
     "Combined",
     "combine",
-    "fit_machine",
+    "fit_digit",
     "fit_tasks",
     "search_fold",
     "search_tasks",
@@ -32,9 +38,9 @@ NAME = "usps"
 DIGITS = tuple(range(10))
 SEED = 20020
 N_SEARCHED = 1500
-"""Training rows, drawn at random, on which widths are chosen."""
+"""Number of random training rows on which r is chosen."""
 N_QUICK = 300
-"""Training rows there are when it only has to be seen to work."""
+"""Number of training rows of a quick run."""
 SEARCHED = FACTORS[3:9]
 """Candidates; narrower kernels see no digit but their own."""
 SIDE = 16
@@ -44,17 +50,17 @@ READINGS = {"smoothed": 0.75, "as they are": 0.0}
 """Standard deviation in pixels of the Gaussian that the images are smoothed with; the first is
 taken to be that of the paper."""
 MAIN = "smoothed"
-PRICES = (1.0, 10.0, 100.0)
+C_VALUES = (1.0, 10.0, 100.0)
 """Candidates for C."""
 
 
 class Combined(NamedTuple):
-    """What ten machines say together."""
+    """Combined results of the ten binary classifiers."""
 
     error: float
     """Percent."""
     n_vectors: int
-    """Summed over the machines."""
+    """Sum over the classifiers."""
     n_distinct: int
     """Training rows that any of them uses."""
     n_test: int
@@ -80,31 +86,31 @@ def _rows(folder: Path | None, reading: str, n_rows: int | None) -> Split:
     return split._replace(X=smoothed(split.X, deviation), X_test=smoothed(split.X_test, deviation))
 
 
-def _svm(X: np.ndarray, y: np.ndarray, digit: int, width: float, penalty: float) -> SVC:
-    return SVC(C=penalty, gamma=width**-2, cache_size=500).fit(X, y == digit)
+def _svm(X: np.ndarray, y: np.ndarray, digit: int, r: float, penalty: float) -> SVC:
+    return SVC(C=penalty, gamma=r**-2, cache_size=500).fit(X, y == digit)
 
 
 def search_fold(
     folder: Path | None, reading: str, model: str, factor: float, fold: int, n_rows: int
 ) -> dict[str, Any]:
-    """Return what one fold of some training rows says of a width.
+    """Return the loss of one fold for one r.
 
-    Of relevance vectors it is the log loss, of support vectors the error for each penalty.
+    For the RVM it is the log loss, for the SVM the error rate for each C.
     """
     split = _rows(folder, reading, n_rows)
-    width = factor * scale_of(split.X)
+    r = factor * compute_reference_r(split.X)
     part = folds(split.X, split.y, SEED)[fold]
     if model == "RVM":
-        return {"losses": [judge_rvm(part, width, multi_class="one_vs_rest")["log_loss"]]}
+        return {"losses": [evaluate_rvm(part, r, multi_class="one_vs_rest")["log_loss"]]}
     losses = []
-    for penalty in PRICES:
-        machines = [_svm(part.X, part.y, digit, width, penalty) for digit in DIGITS]
-        output = np.array([machine.decision_function(part.X_test) for machine in machines])
+    for penalty in C_VALUES:
+        classifiers = [_svm(part.X, part.y, digit, r, penalty) for digit in DIGITS]
+        output = np.array([classifier.decision_function(part.X_test) for classifier in classifiers])
         losses.append(float(np.mean(output.argmax(axis=0) != part.y_test)))
     return {"losses": losses}
 
 
-def fit_machine(
+def fit_digit(
     folder: Path | None,
     reading: str,
     model: str,
@@ -113,16 +119,16 @@ def fit_machine(
     penalty: float | None,
     n_rows: int | None,
 ) -> dict[str, Any]:
-    """Tell a digit from the others: log odds on the test rows, and the vectors."""
+    """Fit a binary classifier of one digit; return its outputs on the test rows and its vectors."""
     split = _rows(folder, reading, n_rows)
-    width = factor * scale_of(split.X)
+    r = factor * compute_reference_r(split.X)
     if model == "RVM":
-        machine = RVMClassifier(gamma=width**-2).fit(split.X, split.y == digit)
-        vectors, is_done = machine.relevance_, bool(machine.converged_)
+        classifier = RVMClassifier(gamma=r**-2).fit(split.X, split.y == digit)
+        vectors, is_done = classifier.relevance_, bool(classifier.converged_)
     else:
-        machine = _svm(split.X, split.y, digit, width, float(penalty or 1.0))
-        vectors, is_done = machine.support_, True
-    output = machine.decision_function(split.X_test)
+        classifier = _svm(split.X, split.y, digit, r, float(penalty or 1.0))
+        vectors, is_done = classifier.support_, True
+    output = classifier.decision_function(split.X_test)
     return {"output": output.round(5), "vectors": np.asarray(vectors), "converged": is_done}
 
 
@@ -135,7 +141,7 @@ def _factors(settings: Settings) -> tuple[float, ...]:
 
 
 def search_tasks(settings: Settings) -> list[Task]:
-    """Return the tasks that look for a width."""
+    """Return the tasks that cross-validate r."""
     n_rows = N_QUICK // 2 if settings.is_quick else N_SEARCHED
     return [
         Task(
@@ -153,8 +159,8 @@ def search_tasks(settings: Settings) -> list[Task]:
 def _chosen(
     settings: Settings, results: Results, reading: str, model: str
 ) -> tuple[float, float | None]:
-    """Return the factor of the width, and the penalty, that cross-validation prefers."""
-    penalties: Sequence[float | None] = (None,) if model == "RVM" else PRICES
+    """Return the factor of r, and C, chosen by cross-validation."""
+    penalties: Sequence[float | None] = (None,) if model == "RVM" else C_VALUES
     found: dict[tuple[float, float | None], float] = {}
     for factor in _factors(settings):
         prefix = f"search/{model}/{NAME}/{reading}/{factor:.3g}"
@@ -164,12 +170,12 @@ def _chosen(
 
 
 def fit_tasks(settings: Settings, results: Results) -> list[Task]:
-    """Return the tasks that fit the ten machines of either kind."""
+    """Return the tasks that fit the ten classifiers of both models."""
     n_rows = N_QUICK if settings.is_quick else None
     return [
         Task(
             f"fit/{model}/{NAME}/{reading}/{digit}",
-            fit_machine,
+            fit_digit,
             (reading, model, digit, *_chosen(settings, results, reading, model), n_rows),
         )
         for reading in _readings(settings)
@@ -179,7 +185,7 @@ def fit_tasks(settings: Settings, results: Results) -> list[Task]:
 
 
 def combine(folder: Path | None, results: Results, model: str, reading: str = MAIN) -> Combined:
-    """Let the machine that is surest decide."""
+    """Predict the digit of the classifier with the largest output."""
     y = read_digits(folder).y_test
     prefix = f"fit/{model}/{NAME}/{reading}"
     output, vectors = (results.column(prefix, name) for name in ("output", "vectors"))
@@ -200,4 +206,4 @@ def table(folder: Path | None, results: Results, settings: Settings) -> Table:
             counts = str(found.n_vectors), str(found.n_distinct)
             rows.append([f"{reading}, {model}", f"{found.error:.2f}", *counts])
     head = ["", "error %", "vectors, summed", "vectors, distinct"]
-    return Table("U.S.P.S. digits: smoothed and as they are", head, rows)
+    return Table("U.S.P.S. digits: smoothed and not smoothed", head, rows)

@@ -1,4 +1,4 @@
-"""The relevance vector machine of R's kernlab, as far as a protocol depends on it."""
+"""Settings of the relevance vector machine of R's kernlab."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from relvec import RVMRegressor
 __all__ = ["SMALLEST_NOISE", "estimate_gamma", "make_rvm"]
 
 SMALLEST_NOISE = 2e-9
-"""Variance at which its iterations end, with a warning that the model may be overfitted."""
+"""Noise variance at which kernlab stops, with a warning of overfitting."""
 TAILS = (0.1, 0.9)
 
 
 def estimate_gamma(X: np.ndarray, seed: int) -> float:
-    """Return the inverse squared width that it estimates from inputs.
+    """Return kernlab's estimate of gamma, the inverse squared kernel scale.
 
     Half as many pairs of rows as there are rows are drawn, with replacement. The estimate is the
     mean of the inverses of two quantiles of their squared distances, zeros left out.
@@ -24,9 +24,9 @@ def estimate_gamma(X: np.ndarray, seed: int) -> float:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Inputs, which are used as they are.
+        Inputs, not standardised.
     seed : int
-        Of the pairs.
+        Seed of the pairs.
     """
     first, second = np.random.default_rng(seed).integers(len(X), size=(2, len(X) // 2))
     squares = np.sum((X[first] - X[second]) ** 2, axis=1)
@@ -34,7 +34,7 @@ def estimate_gamma(X: np.ndarray, seed: int) -> float:
 
 
 def make_rvm(X: np.ndarray, seed: int, **options: Any) -> RVMRegressor:
-    """Return our machine with its model: that width, no constant, MacKay's fixed point.
+    """Return our model with kernlab's settings: its gamma, no intercept, MacKay's fixed point.
 
     Parameters
     ----------

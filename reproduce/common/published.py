@@ -19,7 +19,7 @@ class PublishedError(ValueError):
 
 
 def find(folder: str | Path | None, name: str) -> Path:
-    """Return the path of a file in the folder, or say what is missing.
+    """Return the path of a file in the folder; raise an error if it is missing.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Ratio", "Sample", "ratio_of", "ratio_of_means"]
+__all__ = ["Ratio", "Sample", "compute_ratio", "compute_ratio_of_means"]
 
 
 class Sample(NamedTuple):
@@ -39,7 +39,7 @@ class Ratio(NamedTuple):
     error: float
 
 
-def ratio_of_means(numerator: Sequence[float], denominator: Sequence[float]) -> Ratio:
+def compute_ratio_of_means(numerator: Sequence[float], denominator: Sequence[float]) -> Ratio:
     """Return the ratio of the means of paired repetitions, its error to first order."""
     a, b = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     value = float(a.mean() / b.mean())
@@ -47,13 +47,13 @@ def ratio_of_means(numerator: Sequence[float], denominator: Sequence[float]) -> 
     return Ratio(value, spread / (math.sqrt(len(a)) * float(b.mean())))
 
 
-def ratio_of(ours: Sample, other: Sample, what: str) -> Ratio:
+def compute_ratio(ours: Sample, other: Sample, what: str) -> Ratio:
     """Return the ratio of two means and its standard error.
 
-    Of several splits by the differences on each of them, since both models saw the same; of one
-    split as if they had seen different rows, which is cautious.
+    For several splits it is paired, as both models have the same splits. For one split the two
+    errors are treated as independent, which is conservative.
     """
-    ratio = ratio_of_means(getattr(ours, what), getattr(other, what))
+    ratio = compute_ratio_of_means(getattr(ours, what), getattr(other, what))
     if len(getattr(ours, what)) > 1:
         return ratio
     shares = (sample.standard_error(what) / sample.mean(what) for sample in (ours, other))

@@ -14,7 +14,7 @@ import numpy as np
 
 from bench.report import number
 from relvec.datasets import make_friedman
-from reproduce.common.label_sets import Split
+from reproduce.common.class_datasets import Split
 from reproduce.common.published import find
 
 __all__ = [
@@ -129,7 +129,7 @@ def _mean(outcomes: Sequence[dict[str, Any]], name: str) -> str:
     return text
 
 
-HEAD = ("vectors", "inputs", "draws", "fit s", "conv. %")
+HEAD = ("vectors", "features", "draws", "fit s", "conv. %")
 """Names of the cells of a row after its label and its error."""
 
 

@@ -1,4 +1,4 @@
-"""What is said of many runs on the same data: errors, how many failed, how many differ."""
+"""Statistics of many runs on the same data: errors, failures, unique solutions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def scaled_unique(draws: Sequence[Runs]) -> np.ndarray:
 
 
 def summarise(runs: Runs) -> dict[str, float]:
-    """Return what the thesis prints of the runs on one draw.
+    """Return the statistics of the thesis for the runs on one draw.
 
     The mean without oversmoothed runs is not a number if there are no others.
     """

@@ -1,4 +1,4 @@
-"""The two machines that Tipping fits to sinc with linear spline kernels."""
+"""RVM and SVM with linear spline kernels on sinc, after Tipping."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def fit_svm(data: dict[str, np.ndarray], y: np.ndarray, seed: int = 0, **options
     y : array
         Targets.
     seed : int
-        Of the folds.
+        Number and seed of the folds.
     **options
         C and epsilon; found by cross-validation on `SVM_GRID` if not given.
     """

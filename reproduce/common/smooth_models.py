@@ -38,7 +38,7 @@ NOISE_PRIOR = {"noise_shape": 1e-4 - 1.0, "noise_rate": 1e-4}
 
 
 class Fit(NamedTuple):
-    """What a row of the table says of one draw."""
+    """Values of a row of the table for one draw."""
 
     n_components: float
     error: float
@@ -47,7 +47,7 @@ class Fit(NamedTuple):
 
 
 class Denoised(NamedTuple):
-    """A signal without what is taken for noise."""
+    """A denoised signal."""
 
     data: np.ndarray
     """Coefficients of the noisy signal, which are the least-squares weights."""
@@ -58,28 +58,28 @@ class Denoised(NamedTuple):
 
 
 def inputs(n: int) -> np.ndarray:
-    """Return the places of so many samples, as kernels see them."""
+    """Return the inputs of `n` samples."""
     return np.linspace(*INTERVAL, n)[:, np.newaxis]
 
 
 def symmlets(n: int) -> WaveletDictionary:
-    """Return all symmlets of a length that is a power of two, down to a single coefficient."""
+    """Return symmlets with the largest number of levels; `n` is a power of two."""
     return WaveletDictionary(n, WAVELET, level=int(np.log2(n)))
 
 
 def denoise(
     noisy: np.ndarray, prior: str, noise_variance: float | None = None, shift: int = WAVELAB
 ) -> Denoised:
-    """Fit symmlets to their full depth, the noise given or learnt.
+    """Fit symmlets with known or estimated noise.
 
-    Algorithm 1 of the thesis frees the noise while few components are in the model. What is not
-    explained yet then counts as noise, which comes down from above while components enter: it ends
-    at the largest of the local maxima of the evidence, if there are several.
+    Algorithm 1 of the thesis estimates the noise while few components are in the model. So the
+    noise estimate decreases as components enter, and ends at the local maximum of the evidence
+    with the largest noise, if there are several.
 
-    Without a penalty (prior "None") and with a free noise every level up to the smallest squared
-    coefficient has the same evidence, and higher ones less: the model interpolates. We take the
-    largest of these levels, where a descent from above stops; the smallest coefficient is then at
-    its threshold, and out.
+    Without a penalty (prior "None") and with estimated noise, every noise level up to the smallest
+    squared coefficient has the same evidence, and higher levels less: the model interpolates. We
+    take the largest of these levels, where a descent from above stops; the smallest coefficient is
+    then at its threshold and left out.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def denoise(
     prior : str
         One of `PRIORS`.
     noise_variance : float, optional
-        That of the noise if it is given.
+        Noise variance if it is known.
     shift : int
-        By how much the atoms are shifted on the circle.
+        Circular shift of the atoms.
     """
     n = len(noisy)
     dictionary = symmlets(n)
@@ -114,7 +114,7 @@ def fit_wavelets(
     noise_variance: float | None = None,
     shift: int = WAVELAB,
 ) -> Fit:
-    """Return what a row of the table says of symmlets; see `denoise`."""
+    """Return the values of a row of the table for symmlets; see `denoise`."""
     found = denoise(noisy, prior, noise_variance, shift)
     error = float(np.mean((found.curve - clean) ** 2))
     return Fit(float(np.count_nonzero(found.weights)), error, found.noise_variance)
@@ -136,8 +136,8 @@ def kernel_model(noisy: np.ndarray, prior: str, **kernel: Any) -> RVMRegressor:
     return model.fit(inputs(len(noisy)), noisy)
 
 
-def fit_kernels(noisy: np.ndarray, clean: np.ndarray, prior: str, width: float) -> Fit:
-    """Fit kernels ``exp(-(x - z)^2 / width^2)`` on all samples, without an intercept."""
-    model = kernel_model(noisy, prior, kernel="rbf", gamma=width**-2)
+def fit_kernels(noisy: np.ndarray, clean: np.ndarray, prior: str, r: float) -> Fit:
+    """Fit kernels ``exp(-(x - z)^2 / r^2)`` on all samples, without an intercept."""
+    model = kernel_model(noisy, prior, kernel="rbf", gamma=r**-2)
     error = float(np.mean((model.predict(inputs(len(noisy))) - clean) ** 2))
     return Fit(len(model.relevance_), error, model.noise_variance_)

@@ -1,4 +1,4 @@
-"""What every experiment needs: tasks that can be resumed, verdicts by one rule, reports."""
+"""Infrastructure of the experiments: resumable tasks, one rule for verdicts, reports."""
 
 from reproduce.engine.cells import Cell, Kind, Verdict, judge
 from reproduce.engine.experiment import Experiment, Results, Settings, Task

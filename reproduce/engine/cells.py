@@ -1,4 +1,4 @@
-"""A published figure next to ours, and the one rule by which all of them are judged."""
+"""Published values and ours, and the rule that compares them."""
 
 from __future__ import annotations
 
@@ -23,41 +23,42 @@ __all__ = [
 ]
 
 N_ERRORS = 2.0
-"""How many standard errors of their difference two figures may be apart."""
+"""Standard errors of their difference by which two values that agree may differ."""
 REFERENCES = ("SVM",)
-"""Models that are shown for comparison; all others count as ours to reproduce."""
+"""Models shown for comparison; all others are counted."""
 RULE = f"""\
-- Two figures **agree** if they are at most {N_ERRORS:g} standard errors of their difference apart,
-  plus half a unit of the last printed digit. Ours has the standard error of a mean over
-  repetitions. A printed figure has the one printed with it, or else that of our own repetitions
-  scaled to the number behind the print, which is one where the paper shows a single draw. Where
-  the paper's own splits are used, the print has none, and a single split has that of counting
-  its test rows. The column **±** says how far apart figures may be to agree: where it is
-  large, as for many single draws, agreement says little.
-- **reproduced**: they agree. **better**: they do not, and ours is an error that is smaller; a size
-  of a model that is smaller, where the line has an error and none of its errors is missed; or an
-  estimate that is nearer to a known truth. **not reproduced**: all else.
-- Support vector machines are judged but not counted. Figures that follow from the set-up whatever
-  the model does, or from which something about the data had to be inferred, are marked "no test":
-  the first total counts them, because they are published, the second does not.
+- Two values **agree** if they differ by at most {N_ERRORS:g} standard errors of their difference,
+  plus half a unit of the last published digit. Ours has the standard error of a mean over
+  repetitions. A published value has the standard error published with it. If there is none, it has
+  that of our repetitions, scaled to the number of repetitions in the paper (one if the paper shows
+  a single draw). If the splits of the paper are used, published values have no standard error, and
+  a single split has the binomial standard error of its test error rate. The column **±** is the
+  largest difference at which values agree: if it is large, as for many single draws, agreement
+  means little.
+- **reproduced**: the values agree. **better**: they do not agree, and ours is a smaller error; a
+  smaller model size, if the line has an error and none of its errors is "not reproduced"; or an
+  estimate nearer to a known truth. **not reproduced**: all other cases.
+- Support vector machines are judged but not counted. Values that follow from the set-up for any
+  model, or from which something about the data was inferred, are marked "no test": the first total
+  includes them, because they are published, the second does not.
 """
 
 
 class Kind(StrEnum):
-    """What a figure says, and so what is better."""
+    """Kind of a value, which determines what is better."""
 
     ERROR = "error"
     """Smaller is better."""
     SIZE = "size"
-    """Smaller is better unless it costs accuracy."""
+    """Smaller is better unless an error is larger."""
     ESTIMATE = "estimate"
     """Nearer to the truth is better."""
     PLAIN = "plain"
-    """There is no better, only the same."""
+    """No value is better than another."""
 
 
 class Verdict(StrEnum):
-    """What the rule says of a figure."""
+    """Result of the comparison."""
 
     REPRODUCED = "reproduced"
     BETTER = "better"
@@ -65,35 +66,36 @@ class Verdict(StrEnum):
 
 
 def last_digit(published: float) -> float:
-    """Return one unit of the last digit of a number, as few digits as possible being written."""
+    """Return one unit of the last digit of a number in its shortest decimal notation."""
     exponent = Decimal(repr(published)).normalize().as_tuple().exponent
     return 10.0 ** min(int(exponent), 0)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A published figure next to ours.
+    """A published value and ours.
 
     Parameters
     ----------
     line, column : str
-        Where the figure stands.
+        Line and column of the table.
     model : str
-        What it is of, like "RVM"; lines of one model are judged together.
+        Name of the model, like "RVM"; lines of one model are judged together.
     published, ours : float
-        The figures.
+        The two values.
     standard_error, published_error : float
-        Of both.
+        Standard errors of our and of the published value.
     n : int
-        Repetitions behind ours.
+        Number of our repetitions.
     kind : Kind
-        What is better.
+        Determines what is better.
     truth : float, optional
-        What an estimate should be.
+        True value of an estimate.
     unit : float, optional
-        The last printed digit; read off the number if not given, which loses zeros at the end.
+        Unit of the last published digit; by default that of the shortest decimal notation,
+        without trailing zeros.
     is_test : bool
-        False if the figure follows from the set-up, or if something was inferred from it.
+        False if the value follows from the set-up, or if something was inferred from it.
     """
 
     line: str
@@ -129,18 +131,18 @@ class Cell:
         unit: float | None = None,
         is_test: bool = True,
     ) -> Self:
-        """Return the cell of the mean of some repetitions.
+        """Make a cell from our repetitions.
 
         Parameters
         ----------
         line, column, model, published, kind, truth, unit, is_test
             As for the class.
         values : sequence of float
-            Ours, one for each repetition.
+            Our values, one for each repetition.
         runs : int
-            Repetitions behind the published figure.
+            Number of repetitions of the published value.
         spread : float, optional
-            Standard deviation printed with it; that of ours if not given.
+            Published standard deviation; by default ours.
         """
         array = np.asarray(values, dtype=float)
         deviation = float(array.std(ddof=1)) if len(array) > 1 else 0.0
@@ -161,45 +163,45 @@ class Cell:
 
     @property
     def slack(self) -> float:
-        """How far the figures may be apart."""
+        """Largest difference at which the values agree."""
         unit = last_digit(self.published) if self.unit is None else self.unit
         sampling = N_ERRORS * math.hypot(self.standard_error, self.published_error)
-        # figures as printed are decimal; a difference of exactly half a unit counts as none
+        # published values are decimal; a difference of exactly half a unit is rounding
         return (sampling + unit / 2.0) * (1.0 + 1e-9)
 
     @property
     def agrees(self) -> bool:
-        """Whether the figures are the same but for sampling and rounding."""
+        """Whether the values agree up to sampling error and rounding."""
         return abs(self.ours - self.published) <= self.slack
 
     @property
     def is_counted(self) -> bool:
-        """Whether the figure is of a model that is ours to reproduce."""
+        """Whether the model is counted, and not shown for comparison only."""
         return self.model not in REFERENCES
 
     @property
     def printed(self) -> str:
-        """The published figure with the digits it was printed with."""
+        """The published value with its published digits."""
         if self.unit is None or self.unit >= 1.0:
             return f"{self.published:g}"
         return f"{self.published:.{-round(math.log10(self.unit))}f}"
 
     @property
     def ratio(self) -> float:
-        """Ours over the published figure."""
+        """Ratio of our value to the published one."""
         return self.ours / self.published if self.published else math.nan
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A cell and what the rule says of it."""
+    """A cell and its verdict."""
 
     cell: Cell
     verdict: Verdict
 
 
-def _alone(cell: Cell) -> Verdict:
-    """Return the verdict by the figure itself."""
+def _judge_cell(cell: Cell) -> Verdict:
+    """Return the verdict of one cell, without the errors of its line."""
     if cell.agrees:
         return Verdict.REPRODUCED
     if cell.kind is Kind.ESTIMATE:
@@ -216,9 +218,9 @@ def judge(cells: Sequence[Cell]) -> list[Judged]:
     Parameters
     ----------
     cells : sequence of Cell
-        All of them: whether a smaller model is better depends on the errors of its line.
+        All cells: whether a smaller model is better depends on the errors of its line.
     """
-    alone = [_alone(cell) for cell in cells]
+    alone = [_judge_cell(cell) for cell in cells]
     errors: dict[tuple[str, str], list[Verdict]] = {}
     for cell, verdict in zip(cells, alone, strict=True):
         if cell.kind is Kind.ERROR:
@@ -226,8 +228,8 @@ def judge(cells: Sequence[Cell]) -> list[Judged]:
     judged = []
     for cell, verdict in zip(cells, alone, strict=True):
         found = errors.get((cell.line, cell.model), [])
-        is_paid_for = not found or Verdict.MISSED in found
-        if cell.kind is Kind.SIZE and verdict is Verdict.BETTER and is_paid_for:
+        costs_accuracy = not found or Verdict.MISSED in found
+        if cell.kind is Kind.SIZE and verdict is Verdict.BETTER and costs_accuracy:
             verdict = Verdict.MISSED
         judged.append(Judged(cell, verdict))
     return judged

@@ -1,4 +1,4 @@
-"""What an experiment is: tasks by stages, cells, tables and figures made of their results."""
+"""Definition of an experiment: tasks in stages, and cells, tables and plots of their results."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
 __all__ = ["Experiment", "Results", "Settings", "Stage", "Task"]
 
 Value = dict[str, Any]
-"""What a task returns: numbers, text and lists (or arrays) of them, by name."""
+"""Result of a task: numbers, text and lists (or arrays) of them, by name."""
 
 
 class Settings(NamedTuple):
-    """What the user asked for."""
+    """Settings of a run."""
 
     folder: Path | None = None
-    """Data and published figures; None for the folder named by the environment variable."""
+    """Folder of the data and published values; None for that of the environment variable."""
     repetitions: int | None = None
     is_quick: bool = False
 
     def draws(self, full: int, quick: int = 2) -> int:
-        """Return how often to repeat something.
+        """Return the number of repetitions.
 
         Parameters
         ----------
         full : int
-            As often as in the paper.
+            Number in a full run, as in the paper.
         quick : int
-            When it only has to be seen to work.
+            Number in a quick run.
         """
         if self.repetitions is not None:
             return self.repetitions
         return min(full, quick) if self.is_quick else full
 
     def at_most(self, full: int, quick: int = 2) -> int:
-        """Return how often to repeat something of which there are only so many, like splits."""
+        """Return the number of repetitions of something limited in number, such as splits."""
         return min(full, self.draws(full, quick))
 
 
 class Task(NamedTuple):
-    """A piece of work that is stored when it is done.
+    """A computation whose result is stored.
 
-    The call must be a function of a module, and is given the folder of the data, then the
-    arguments. It must return the same value each time: seeds are among the arguments.
+    The call must be a function of a module. Its arguments are the folder of the data and then
+    `arguments`, which include the seeds: it must return the same value each time.
     """
 
     key: str
@@ -65,11 +65,11 @@ class Results:
     Parameters
     ----------
     values : mapping of str to dict
-        What the tasks returned.
+        Results of the tasks.
     seconds : mapping of str to float
         CPU seconds of each.
     n_known : int
-        How many were known from earlier runs.
+        Number of tasks stored by earlier runs.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Results:
 
 
 Stage = Callable[[Settings, Results], Sequence[Task]]
-"""Makes tasks, given the results of the stages before."""
+"""Makes tasks from the results of the previous stages."""
 
 
 def _no_tables(results: Results, settings: Settings) -> list[Table]:
@@ -112,25 +112,25 @@ def _no_tables(results: Results, settings: Settings) -> list[Table]:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A published experiment that can be run again.
+    """The reproduction of a published experiment.
 
     Parameters
     ----------
     source : str
-        The paper, and the place in it.
+        The paper, and the section or figure.
     title : str
-        What it is about, in a line.
+        The topic in one line.
     protocol : str
-        What was done, and where the print cannot be taken literally: paragraphs and lists in
-        Markdown.
+        What was done, and where it differs from the published description: paragraphs and lists
+        in Markdown.
     stages : tuple of callable
-        Tasks; those of a stage may depend on results of the stages before.
+        Tasks; those of a stage may depend on results of previous stages.
     cells : callable
-        Makes published figures next to ours from the results.
+        Makes the cells (published values and ours) from the results.
     figures : callable
-        Makes pictures by name.
+        Makes plots by name.
     tables : callable
-        Makes what else is worth seeing.
+        Makes further tables.
     """
 
     source: str

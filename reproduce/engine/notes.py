@@ -1,4 +1,4 @@
-"""What is known of figures that were not reproduced: prose, kept apart from the code."""
+"""Explanations of values that were not reproduced, stored apart from the code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from reproduce.engine.cells import Cell
 __all__ = ["NOTES", "UNEXPLAINED", "Note", "explain", "read_notes"]
 
 NOTES = Path(__file__).parents[1] / "NOTES.toml"
-UNEXPLAINED = "Nothing is known of this yet."
+UNEXPLAINED = "Not explained yet."
 
 
 class Note(NamedTuple):
-    """A few sentences on some cells."""
+    """An explanation of some cells."""
 
     experiment: str
     line: str
@@ -49,6 +49,6 @@ def read_notes(path: Path = NOTES) -> list[Note]:
 
 
 def explain(notes: Sequence[Note], experiment: str, cell: Cell) -> str:
-    """Return the first note on a cell, or that there is none."""
+    """Return the first note on a cell, or `UNEXPLAINED`."""
     found = (note.text for note in notes if note.is_about(experiment, cell))
     return next(found, UNEXPLAINED)

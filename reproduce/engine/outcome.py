@@ -1,4 +1,4 @@
-"""A finished experiment: verdicts, tables and pictures, and the files made of them."""
+"""A finished experiment: verdicts, tables, plots, and the files written from them."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ from reproduce.engine.notes import Note, explain
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "Outcome", "conclude", "shrink_picture", "tally", "write_files"]
+__all__ = ["FIGURES", "Outcome", "compress_image", "conclude", "tally", "write_files"]
 
-COLUMNS = ("", "quantity", "model", "printed", "ours", "±", "ratio", "runs", "verdict")
+COLUMNS = ("", "quantity", "model", "published", "ours", "±", "ratio", "runs", "verdict")
 NO_TEST = "no test: "
-"""Stands before verdicts on figures that could hardly have come out otherwise."""
+"""Prefix of verdicts on values that could hardly have been different."""
 FIGURES = "figures"
-"""Folder of the pictures, in that of all files."""
+"""Subfolder of the plots."""
 DPI = 90
 N_COLOURS = 128
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an experiment.
+    """Results of an experiment.
 
     Parameters
     ----------
     name : str
-        Of the experiment.
+        Name of the experiment.
     experiment : Experiment
-        What was done.
+        The experiment.
     judged : sequence of Judged
-        Published figures next to ours.
+        Published values and ours, with verdicts.
     tables : sequence of Table
-        What else is worth seeing.
+        Further tables.
     figures : dict of str to Figure
-        Pictures by name.
+        Plots by name.
     seconds : float
         CPU time.
     n_tasks, n_known : int
-        Number of tasks, and how many of them were known from earlier runs.
+        Number of tasks, and of those stored by earlier runs.
     """
 
     name: str
@@ -61,12 +61,12 @@ class Outcome:
 
     @property
     def table(self) -> Table:
-        """All cells."""
-        title = f"Printed figures and ours ± standard error; {number(self.seconds)} CPU s"
+        """Table of all cells."""
+        title = f"Published values and ours ± standard error; {number(self.seconds)} CPU s"
         return Table(title, COLUMNS, [_row(each) for each in self.judged])
 
     def misses(self, notes: Sequence[Note]) -> list[tuple[str, list[str]]]:
-        """Return explanations, each with the cells of ours it is about."""
+        """Return the explanations, each with the cells that it explains."""
         found: dict[str, list[str]] = {}
         for judged in self.judged:
             if judged.verdict is Verdict.MISSED and judged.cell.is_counted:
@@ -96,13 +96,13 @@ def _row(judged: Judged) -> list[str]:
 
 
 def tally(judged: Sequence[Judged], tests_only: bool = False) -> Counter[Verdict]:
-    """Return how many figures of ours have each verdict."""
+    """Count the verdicts."""
     counted = (each for each in judged if each.cell.is_counted)
     return Counter(each.verdict for each in counted if each.cell.is_test or not tests_only)
 
 
 def conclude(name: str, experiment: Experiment, results: Results, settings: Settings) -> Outcome:
-    """Judge the results and make tables and pictures of them."""
+    """Judge the results, and make tables and plots."""
     return Outcome(
         name=name,
         experiment=experiment,
@@ -116,7 +116,7 @@ def conclude(name: str, experiment: Experiment, results: Results, settings: Sett
 
 
 def write_files(outcome: Outcome, folder: Path) -> list[Path]:
-    """Write a CSV file of the cells and a PNG file of each picture; returns their paths."""
+    """Write a CSV file of the cells and a PNG file of each plot; return their paths."""
     (folder / FIGURES).mkdir(parents=True, exist_ok=True)
     paths = []
     if outcome.judged:
@@ -153,10 +153,10 @@ def write_files(outcome: Outcome, folder: Path) -> list[Path]:
     return paths
 
 
-def shrink_picture(path: Path, folder: Path) -> None:
-    """Copy a picture to a folder with few colours, so that it is small enough to be kept."""
+def compress_image(path: Path, folder: Path) -> None:
+    """Copy an image to a folder with few colours, which makes the file small."""
     from PIL import Image
 
-    with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(N_COLOURS, dither=Image.Dither.NONE)
-    few.save(folder / path.name, optimize=True)
+    with Image.open(path) as image:
+        quantised = image.convert("RGB").quantize(N_COLOURS, dither=Image.Dither.NONE)
+    quantised.save(folder / path.name, optimize=True)

@@ -1,4 +1,4 @@
-"""The report on all experiments, as Markdown and as one HTML page that needs nothing else."""
+"""The report of all experiments, as Markdown and as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reproduce.engine.outcome import NO_TEST, Outcome, tally
 
 __all__ = ["html_page", "markdown_page"]
 
-TITLE = "Published tables and figures, computed again"
+TITLE = "Reproduction of published tables and figures"
 STYLE = """
 :root { color-scheme: light dark; --line: #8884; --good: #1a7f5a; --best: #2563c9; --bad: #b5472f; }
 @media (prefers-color-scheme: dark) { :root { --good: #4cc38a; --best: #7aa7f7; --bad: #f2866b; } }
@@ -42,17 +42,23 @@ def _summary(outcomes: Sequence[Outcome]) -> Table:
         found = tally(outcome.judged)
         whole += found
         tests += tally(outcome.judged, tests_only=True)
-        rows.append([outcome.name, outcome.experiment.source, *_shares(found)])
-    rows.append(["all", "", *_shares(whole)])
-    rows.append(["all that are tests", "", *_shares(tests)])
-    head = ["experiment", "of", "figures", *(str(verdict) for verdict in Verdict), "reached"]
-    return Table("Published figures of relevance vector machines and their kin", head, rows)
+        rows.append([outcome.name, outcome.experiment.source, *_summarise_counts(found)])
+    rows.append(["all", "", *_summarise_counts(whole)])
+    rows.append(["all except no test", "", *_summarise_counts(tests)])
+    head = [
+        "experiment",
+        "source",
+        "values",
+        *(str(verdict) for verdict in Verdict),
+        "reproduced or better",
+    ]
+    return Table("Published values for relevance vector machines and related models", head, rows)
 
 
-def _shares(found: Counter[Verdict]) -> list[str]:
+def _summarise_counts(found: Counter[Verdict]) -> list[str]:
     n = found.total()
     if not n:
-        return ["pictures", *["–"] * (len(Verdict) + 1)]
+        return ["plots only", *["–"] * (len(Verdict) + 1)]
     reached = f"{100 * (n - found[Verdict.MISSED]) / n:.1f} %"
     return [str(n), *(str(found[verdict]) for verdict in Verdict), reached]
 
@@ -71,11 +77,11 @@ def markdown_page(
     outcomes : sequence of Outcome
         Finished experiments.
     facts : str
-        Command, machine, versions.
+        Command, hardware, versions.
     notes : sequence of Note
-        What is known of figures that were not reproduced.
+        Explanations of values that were not reproduced.
     figures : str
-        Folder of the pictures, as seen from the page.
+        Folder of the plots, relative to the page.
     """
     parts = [f"# {TITLE}", facts, RULE.rstrip(), _summary(outcomes).markdown()]
     for outcome in outcomes:
@@ -128,24 +134,24 @@ def _html_table(table: Table, kind: str = "plain") -> str:
     )
 
 
-def _picture(path: Path) -> str:
+def _image_html(path: Path) -> str:
     data = base64.b64encode(path.read_bytes()).decode("ascii")
     return f'<p><img alt="{html.escape(path.stem)}" src="data:image/png;base64,{data}"></p>'
 
 
 def html_page(outcomes: Sequence[Outcome], facts: str, notes: Sequence[Note], figures: Path) -> str:
-    """Return the report as a page of its own, with the pictures inside.
+    """Return the report as a self-contained HTML page, plots included.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
         Finished experiments.
     facts : str
-        Command, machine, versions.
+        Command, hardware, versions.
     notes : sequence of Note
-        What is known of figures that were not reproduced.
+        Explanations of values that were not reproduced.
     figures : Path
-        Folder that holds the pictures.
+        Folder of the plots.
     """
     parts = [
         f"<h1>{TITLE}</h1>",
@@ -167,7 +173,7 @@ def html_page(outcomes: Sequence[Outcome], facts: str, notes: Sequence[Note], fi
         missed = _missed(outcome, notes)
         if missed:
             parts.append(_blocks("\n".join(f"- {line}" for line in missed)))
-        parts += [_picture(figures / f"{name}.png") for name in outcome.figures]
+        parts += [_image_html(figures / f"{name}.png") for name in outcome.figures]
         parts += [_html_table(table) for table in outcome.tables]
     body = "\n".join(parts)
     return (

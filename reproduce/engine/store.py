@@ -1,4 +1,4 @@
-"""Finished tasks, kept so that a run that was cut short goes on where it stopped."""
+"""Storage of finished tasks, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from reproduce.engine.experiment import Task, Value
 __all__ = ["Record", "Store", "fingerprint"]
 
 PROJECT = Path(__file__).parents[2]
-PRESENTATION = ("reproduce.engine", "reproduce.common.pictures", "reproduce.common.optima_pictures")
-"""Modules that decide how results look and not what they are."""
+PRESENTATION = ("reproduce.engine", "reproduce.common.plots", "reproduce.common.optima_plots")
+"""Modules that affect only the presentation of results."""
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "PyWavelets")
 
 
 class Record(NamedTuple):
-    """What is known of a finished task."""
+    """Result and CPU time of a finished task."""
 
     value: Value
     seconds: float
@@ -51,7 +51,7 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 def _own_modules(module: str) -> dict[str, Path]:
-    """Return the module and all it needs of this package, but for how results are shown."""
+    """Return the module and all modules of this package that it imports, except presentation."""
     found: dict[str, Path] = {}
     waiting = [module]
     while waiting:
@@ -73,8 +73,8 @@ def _digest_of_files(*paths: Path) -> str:
 
 
 @cache
-def _surroundings(module: str, folder: Path | None) -> str:
-    """Return a digest of all that decides what the tasks of a module return."""
+def _digest_environment(module: str, folder: Path | None) -> str:
+    """Return a digest of everything that the results of a module's tasks depend on."""
     library = sorted(Path(relvec.__file__).parent.rglob("*.py"))
     parts = [_digest_of_files(*library), _digest_of_files(*_own_modules(module).values())]
     if folder is not None:
@@ -84,17 +84,17 @@ def _surroundings(module: str, folder: Path | None) -> str:
 
 
 def fingerprint(task: Task, folder: Path | None) -> str:
-    """Return what changes when the task, its code, the library or the data change.
+    """Return a digest that changes if the task, its code, the library or the data change.
 
     Parameters
     ----------
     task : Task
-        The work.
+        The task.
     folder : Path or None
-        The data.
+        Folder of the data.
     """
     words = [task.call.__qualname__, repr(task.arguments)]
-    words.append(_surroundings(task.call.__module__, folder))
+    words.append(_digest_environment(task.call.__module__, folder))
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:20]
 
 
@@ -126,14 +126,14 @@ class Store:
                     known = Record(dict(entry["value"]), float(entry["seconds"]))
                     self._records[entry["key"], entry["fingerprint"]] = known
                 except (ValueError, TypeError, KeyError):
-                    continue  # of a run that was cut short while it wrote, say
+                    continue  # an incomplete line of an interrupted run
 
     def get(self, key: str, mark: str) -> Record | None:
-        """Return a finished task, if it is there and nothing has changed since."""
+        """Return a finished task if it is stored with this fingerprint."""
         return self._records.get((key, mark))
 
     def add(self, key: str, mark: str, record: Record) -> Record:
-        """Keep a finished task; returns it as it will be read again."""
+        """Store a finished task, and return it as it will be read."""
         entry = {"key": key, "fingerprint": mark, **record._asdict()}
         line = json.dumps(entry, default=_plain)
         self.path.parent.mkdir(parents=True, exist_ok=True)

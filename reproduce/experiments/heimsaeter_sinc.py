@@ -13,7 +13,7 @@ from bench.report import Table, number
 from relvec import DRVMRegressor, RVMRegressor
 from relvec.published import AlternatingDRVM
 from reproduce.common.kernlab import SMALLEST_NOISE, make_rvm
-from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.plots import COLOURS, GREY, make_figure
 from reproduce.common.published import load
 from reproduce.common.regressions import draw_sinc
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
@@ -21,18 +21,18 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "fit", "fit_variant"]
 
 PROTOCOL = """
-100 points of [−10, 10]; without noise, and with noise uniform on [−0.1, 0.1]. Errors are root mean
-squares to the truth at 1000 points. The thesis prints numbers of vectors for the case without
-noise, and no error; those for noise are means of Table 5.1, which is an experiment of its own.
+100 points of [−10, 10], without noise and with noise uniform on [−0.1, 0.1]. Errors are RMSEs with
+respect to the truth at 1000 points. The thesis gives numbers of vectors for the case without noise,
+and no error; those with noise are means of Table 5.1, which is a separate experiment.
 
-- **RVM** is kernlab's in the thesis: one width, estimated from half as many random pairs of inputs
-  as there are points, no constant, MacKay's fixed point. Ours has the same model. Without noise
-  the pairs are all that is random: 100 draws of them here, one in the thesis.
-- Without noise the evidence grows without a bound as σ goes to zero, and the number of vectors
-  depends on where one stops. kernlab stops when σ² falls below 2·10⁻⁹, so σ² is held there for
-  both models.
-- **DRVM** is `DRVMRegressor()`; the thesis' code starts from values chosen by cross-validation that
-  it does not print.
+- **RVM** is kernlab's in the thesis: one length-scale, estimated from half as many random pairs of
+  inputs as there are points, no intercept, MacKay's fixed-point iteration. Ours has the same model.
+  Without noise only the pairs are random: 100 draws of them here, one in the thesis.
+- Without noise the evidence (marginal likelihood) increases without bound as σ goes to zero, and
+  the number of vectors depends on where σ stops. kernlab stops when σ² falls below 2·10⁻⁹, so σ² is
+  fixed there for both models.
+- **DRVM** is `DRVMRegressor()`; the code of the thesis is initialised with values chosen by
+  cross-validation that are not given.
 """
 SEED = 20_000
 N_PAIRS = 100
@@ -132,12 +132,12 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
                 str(len(fits)),
             ]
         )
-    title = "Sinc without noise, medians: the number of vectors depends on where the noise stops"
-    return [Table(title, ["", "vectors", "from … to", "rms", "σ²", "fits"], rows)]
+    title = "Sinc without noise, medians: the number of vectors depends on where σ stops"
+    return [Table(title, ["", "vectors", "from … to", "RMSE", "σ²", "fits"], rows)]
 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
-    figure, panels = sheet(2, 2, sharex=True, sharey=True)
+    figure, panels = make_figure(2, 2, sharex=True, sharey=True)
     for row, (kind, seed) in zip(panels, (("clean", None), ("noisy", SEED)), strict=True):
         split = draw_sinc(seed)
         for axes, (label, colour) in zip(row, MODEL_COLOURS.items(), strict=True):
@@ -149,7 +149,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
             circles = {"color": colour, "fillstyle": "none", "markersize": 8.0}
             axes.plot(x[chosen], split.y[chosen], "o", label="vectors", **circles)
             axes.set_title(
-                f"{label}: {found['n_vectors']} vectors, rms {found['rms']:.2g}", fontsize="medium"
+                f"{label}: {found['n_vectors']} vectors, RMSE {found['rms']:.2g}", fontsize="medium"
             )
             axes.legend(fontsize="small")
     panels[0, 0].set_ylabel("Figure 5.1: no noise")

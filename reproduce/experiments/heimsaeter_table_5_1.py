@@ -1,4 +1,4 @@
-"""Table 5.1 and Figures 5.3 to 5.5 of Heimsæter (2021): samples and inputs chosen together."""
+"""Table 5.1 and Figures 5.3 to 5.5 of Heimsæter (2021): joint selection of samples and features."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sklearn.linear_model import LinearRegression
 from bench.report import Table
 from relvec import DRVMRegressor, RVMRegressor
 from relvec.published import AlternatingDRVM
+from reproduce.common.class_datasets import Split, standardised
 from reproduce.common.kernlab import make_rvm
-from reproduce.common.label_sets import Split, standardised
-from reproduce.common.pictures import COLOURS, sheet
+from reproduce.common.plots import COLOURS, make_figure
 from reproduce.common.published import load
 from reproduce.common.regressions import (
     HEAD,
@@ -36,23 +36,25 @@ __all__ = ["EXPERIMENT", "fit", "percentages"]
 
 PROTOCOL = """
 100 repetitions: sinc at 100 points of [−10, 10] with noise uniform on [−0.1, 0.1], and Friedman #1
-(240 rows), both judged by the root mean squared error on 1000 points without noise; Diabetes and
-Boston in random halves, ours frozen in a file, since those of the thesis are not known.
+(240 rows), both with the RMSE on 1000 points without noise; Diabetes and Boston in random halves,
+ours stored in a file, since those of the thesis are not known.
 
-- **RVM** is kernlab's in the thesis: one width, estimated from random pairs of training rows in
-  the units of the inputs, no constant, MacKay's fixed point. Ours is `RVMRegressor` with the same
-  width, model and fixed point, run until it has converged; kernlab ends after 100 iterations. Which
-  solver to take was settled after both, MacKay's and our default, had been seen on 6 repetitions.
-- **DRVM** is `DRVMRegressor()`, the same for all sets. The thesis' code starts from values chosen
-  by cross-validation, which it does not print.
-- Inputs kept by the RVM are all of them. For sinc and Friedman #1 it is known how many matter.
-- Beside these, on fewer repetitions: `RVMRegressor()`, which learns scales; `DRVMRegressor` with
-  **flat** hyperpriors and no penalty for inputs, nearer to the thesis' model, though it keeps all
-  inputs where a choice does not pay, which the thesis does not ask; **AlternatingDRVM**, the
-  thesis' algorithm from one start that does not depend on the data, for Boston also with inputs
-  standardised, since its results depend on their units; and least squares.
-- Of the frequencies of inputs only those of Friedman #1 are printed as numbers; "35-40%" is read as
-  the middle of that range, with the range for its last digit.
+- **RVM** is kernlab's in the thesis: one length-scale, estimated from random pairs of training rows
+  in the units of the features, no intercept, MacKay's fixed-point iteration. Ours is `RVMRegressor`
+  with the same length-scale, model and iteration, run until convergence; kernlab stops after 100
+  iterations. The solver was chosen after both, MacKay's and our default, had been seen on 6
+  repetitions.
+- **DRVM** is `DRVMRegressor()`, the same for all data sets. The code of the thesis is initialised
+  with values chosen by cross-validation, which are not given.
+- The RVM keeps all features. For sinc and Friedman #1 the number of relevant features is known.
+- For comparison, on fewer repetitions: `RVMRegressor()`, which learns length-scales;
+  `DRVMRegressor` with **flat** hyperpriors and no penalty on features, nearer to the model of the
+  thesis, although it keeps all features if selection does not improve predictions, a check that the
+  thesis does not make; **AlternatingDRVM**, the algorithm of the thesis from one initialisation
+  that does not depend on the data, for Boston also with standardised features, since its results
+  depend on their units; and least squares.
+- Of the selection frequencies only those of Friedman #1 are given as numbers; "35-40%" is read as
+  the middle of that range, with the range as the unit of its last digit.
 """
 SEED = 20_000
 N_DRAWS, N_VARIANTS, N_REFERENCE = 100, 50, 10
@@ -60,7 +62,7 @@ RVM, DRVM, REFERENCE = "RVM", "DRVM", "AlternatingDRVM"
 
 
 class Model(NamedTuple):
-    """What is fitted, and how often."""
+    """A model, and its number of repetitions."""
 
     make: Callable[[Split, int], Any]
     """Given the data of a repetition and its number."""
@@ -85,12 +87,12 @@ LINES = {
     "diabetes": "Diabetes",
     "boston": "Boston",
 }
-"""Names in the published figures, and titles."""
+"""Names in the published values, and titles."""
 RELEVANT = {"sinc_unif": 1, "friedman1": 5}
-"""How many inputs matter, where it is known."""
+"""Number of relevant features, where it is known."""
 
 ERROR_UNITS = {"sinc_unif": 1e-3}
-"""Last printed digits of errors; those of the others are hundredths, those of counts tenths."""
+"""Units of the last published digits of errors; all others are 0.01 for errors, 0.1 for counts."""
 
 
 def _read(folder: Path | None, name: str, draw: int) -> Split:
@@ -121,7 +123,7 @@ def _tasks(settings: Settings, results: Results) -> list[Task]:
 
 
 def _printed(settings: Settings) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the figures by the name of the line, the model, and what they say."""
+    """Return the published values by line, model and quantity."""
     found = {}
     for name, _, _, *figures in load(settings.folder, "heimsaeter", "table_5_1")["rows"]:
         entries = ("n_vectors", "n_inputs", "rmse")
@@ -177,7 +179,7 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
             inputs = Kind.SIZE if truth is None else Kind.ESTIMATE
             for column, entry, kind in (
                 ("vectors", "n_vectors", Kind.SIZE),
-                ("inputs", "n_inputs", Kind.PLAIN if model == RVM else inputs),
+                ("features", "n_inputs", Kind.PLAIN if model == RVM else inputs),
                 ("RMSE", "rmse", Kind.ERROR),
             ):
                 cells.append(
@@ -213,7 +215,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
             outcomes[f"{REFERENCE}, standardised"] = results.under(f"{REFERENCE}/{STANDARD}")
         outcomes = {label: each for label, each in outcomes.items() if each}
         lines = [row(label, each, "rmse") for label, each in outcomes.items()]
-        about = "root mean squared error, vectors, inputs kept, ± standard error; CPU s of a fit"
+        about = "RMSE, vectors, features kept, ± standard error; CPU s of a fit"
         errors.append(Table(f"{title}: {about}", ["", "RMSE", *HEAD], lines))
         if name == "sinc_unif":
             continue
@@ -223,7 +225,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
             if label not in (RVM, "least squares")
         ]
         said = words[f"{name}_features"]
-        heading = f"{title}: % of repetitions in which each input is kept; the thesis: {said}"
+        heading = f"{title}: % of repetitions in which each feature is kept; the thesis: {said}"
         chosen.append(Table(heading, ["", *_inputs(settings, name)], shares))
     return errors + chosen
 
@@ -235,11 +237,11 @@ def _draw_bars(axes: Axes, names: list[str], heights: np.ndarray, title: str) ->
 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
-    figure, panels = sheet(2, 2, width=5.0, height=3.0)
+    figure, panels = make_figure(2, 2, width=5.0, height=3.0)
     places = (("friedman1", "5.3"), ("diabetes", "5.4"), ("boston", "5.5"))
     for axes, (name, number) in zip(panels.flat[[0, 2, 3]], places, strict=True):
         shares = 100.0 * kept(results.under(f"{DRVM}/{name}")).mean(axis=0)
-        title = f"Figure {number}: {LINES[name]}, inputs kept"
+        title = f"Figure {number}: {LINES[name]}, features kept"
         _draw_bars(axes, _inputs(settings, name), shares, title)
         axes.set(ylim=(0.0, 105.0), ylabel="% of repetitions")
     weights = np.mean(results.column(f"{DRVM}/friedman1", "scale"), axis=0)
@@ -255,7 +257,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Heimsæter 2021, Table 5.1 and Figures 5.3 to 5.5",
-    title="samples and inputs chosen together (DRVM), beside an RVM of one width",
+    title="joint selection of samples and features (DRVM), and an RVM with one length-scale",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

@@ -13,7 +13,7 @@ from relvec import SparseBayesRegressor
 from relvec.bases import Basis, KernelBasis, UnionBasis, WaveletBasis
 from relvec.datasets import make_parts
 from relvec.kernels import ThinPlateSpline
-from reproduce.common.pictures import COLOURS, GREY, draw_line_fit, sheet
+from reproduce.common.plots import COLOURS, GREY, draw_line_fit, make_figure
 from reproduce.common.published import load
 from reproduce.common.smooth_models import PRIORS, inputs
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
@@ -21,29 +21,28 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "LINES", "fit_line", "likely_height", "make_draw"]
 
 PROTOCOL = """
-Blocks and Sinc one after the other, SNR 7, the noise learnt. Thin-plate splines of width 3 on
-[−10, 10], Haar wavelets down to a single coefficient, and both together, under the penalty "RIC";
-and the classical relevance vector machine ("None") with both. The print is of one draw; ours are
-of 10, of which the pictures show the first.
+Blocks followed by Sinc, SNR 7, with estimated noise. Thin-plate splines of scale 3 on [−10, 10],
+Haar wavelets with the largest number of levels, and both together, with the penalty "RIC"; and the
+relevance vector machine ("None") with both. The thesis shows one draw; ours are means over 10, and
+the plots show the first.
 
-- **The data are not those the text describes.** The number of samples is not printed. Haar wavelets
-  alone have a closed form, so their line depends on nothing but the data: with Blocks and Sinc as
-  they are in the appendix, 512, 1024, 2048 or 4096 samples do not give the printed S and MSE
-  together. Of 1024 samples with Sinc made higher they come out. So the height of Sinc is
-  estimated: of 1, 2, ..., 8 the one whose Haar line is nearest to the print, in standard deviations
-  of draws. The Haar line is then no test, nor is the line without a prior,
-  from which the number of samples was inferred; the other two are. The last table has the data
-  as described.
-- Blocks lies on the grid of the appendix, from 0 to 1 with both ends. Both grids, four numbers of
-  samples and nine heights were looked at against the printed Haar line before this was settled.
-- Ours is `SparseBayesRegressor` without an intercept. Its penalty counts degrees of freedom
-  exactly, also where components overlap; that of the thesis, equation (2.60), adds up what they
-  would be if components did not overlap, and depends on the units of kernels.
-- **Figure 2.15**: what each dictionary contributes, by `predict_components`. The thesis calls
-  the separation under RIC near-perfect. Ours is on the side of Sinc, but not on that of
-  Blocks, to which splines contribute a slope and a peak: parts are off by a mean square of 2, two
-  hundred times that of their sum (last columns below). The figure has no numbers, so this is not
-  counted above; the claim is **not reproduced**.
+- **The data are not those that the text describes.** The number of samples is not given. Haar
+  wavelets alone have a closed form, so their line depends only on the data: with Blocks and Sinc as
+  in the appendix, neither 512, 1024, 2048 nor 4096 samples give the published S and MSE together.
+  With 1024 samples and a higher Sinc they do. So the height of Sinc is estimated: of 1, 2, ..., 8
+  the one whose Haar line is nearest to the published values, in standard deviations over draws. The
+  Haar line is then no test, nor is the line without a prior, from which the number of samples was
+  inferred; the other two lines are tests. The last table has the data as described.
+- Blocks is on the grid of the appendix, from 0 to 1 including both ends. Both grids, four numbers
+  of samples and nine heights were compared with the published Haar line before this was decided.
+- Ours is `SparseBayesRegressor` without an intercept. Its penalty uses the exact effective degrees
+  of freedom, also for overlapping components; that of the thesis, equation (2.60), uses the sum
+  that would hold if components did not overlap, and depends on the units of kernels.
+- **Figure 2.15**: the contribution of each dictionary, by `predict_components`. The thesis calls
+  the separation with RIC near-perfect. Ours is near-perfect for Sinc, but not for Blocks, to which
+  splines contribute a slope and a peak: the mean squared error of the parts is 2, two hundred times
+  that of their sum (last columns below). The figure has no numbers, so this is not counted above;
+  the claim is **not reproduced**.
 """
 TABLE = ("schmolck", "other")
 N_DRAWS = 10
@@ -242,7 +241,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     height = likely_height(results, _printed(settings))
     n, _ = _data(settings)
     x = inputs(n)[:, 0]
-    fits, panels = sheet(3, 1, width=8.0, height=2.4, sharex=True)
+    fits, panels = make_figure(3, 1, width=8.0, height=2.4, sharex=True)
     for axes, line, letter in zip(panels[:, 0], LINES, "abc", strict=False):
         fit = results[f"height {height}/{line}/0"]
         draw_line_fit(
@@ -262,7 +261,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 
 def _draw_parts(results: Results, height: int, x: np.ndarray) -> Figure:
-    figure, panels = sheet(1, 2, width=5.0, height=3.4, sharey=True)
+    figure, panels = make_figure(1, 2, width=5.0, height=3.4, sharey=True)
     lines = ("rvm_none_haar_plus_tpspline", "haar_plus_tpspline")
     for axes, line, name in zip(panels[0], lines, ("RVM", "sRVM"), strict=True):
         fit = results[f"height {height}/{line}/0"]

@@ -12,25 +12,26 @@ from matplotlib.figure import Figure
 from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
 from relvec.kernels import LinearSpline
-from reproduce.common.pictures import COLOURS, draw_line_fit, sheet
+from reproduce.common.plots import COLOURS, draw_line_fit, make_figure
 from reproduce.common.smooth_models import WAVELAB, denoise, inputs, kernel_model, symmlets
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "SCENARIOS", "Component", "fit_panel"]
 
 PROTOCOL = """
-Sections 2.3 to 2.6.2 in pictures; their captions print no figures. Ours are of 10 draws, of which
-the pictures show the first.
+Sections 2.3 to 2.6.2 have plots, whose captions give no numbers. Ours are means over 10 draws; the
+plots show the first.
 
-- **Figures 2.7 and 2.9**: Sinc (SNR 2) and Bumps (SNR 7) of 128 samples by symmlets and by linear
-  splines of width 3, without a penalty ("None") and with one, which is not named: ours is "BIC",
-  the default of the thesis. The noise is learnt. Symmlets and the noise as for Table 2.1.
+- **Figures 2.7 and 2.9**: Sinc (SNR 2) and Bumps (SNR 7) with 128 samples, by symmlets and by
+  linear splines of scale 3, without a penalty ("None") and with one that is not named: ours is
+  "BIC", the default of the thesis. The noise is estimated. Symmlets and the noise are those of
+  Table 2.1.
 - **Linear splines**: `RVMRegressor(kernel=LinearSpline(3))` on [−10, 10], without an intercept.
-- **Figure 2.8**: components 1, 10, 23 and 230 of 512, counted from coarse to fine. The order
-  within a scale is that of PyWavelets; the thesis' is not known.
-- **Figure 2.11**: which numbers were drawn is not printed. Ours have σ² = c = 1; s and q² were
+- **Figure 2.8**: components 1, 10, 23 and 230 of 512, from coarse to fine. The order within a level
+  is that of PyWavelets; that of the thesis is not known.
+- **Figure 2.11**: the parameters of the plot are not given. Ours are σ² = c = 1, with s and q²
   chosen so that each of the four cases occurs. With orthonormal components s = 1/σ², and the two
-  cases below cannot occur.
+  lower cases cannot occur.
 """
 SPLINE_WIDTH = 3.0
 N = 128
@@ -136,7 +137,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 
 
 def _draw_fits(results: Results, prior: str) -> Figure:
-    figure, panels = sheet(len(DICTIONARIES), len(SIGNALS), sharex=True)
+    figure, panels = make_figure(len(DICTIONARIES), len(SIGNALS), sharex=True)
     x = inputs(N)[:, 0]
     for row, dictionary in zip(panels, DICTIONARIES, strict=True):
         for axes, signal in zip(row, SIGNALS, strict=True):
@@ -163,7 +164,7 @@ def _draw_atoms() -> Figure:
         "symmlet": np.roll(symmlets(N_ATOMS).columns(chosen), WAVELAB, axis=0),
         "lspline": LinearSpline(SPLINE_WIDTH)(x, x[chosen]),
     }
-    figure, panels = sheet(len(ATOMS), len(columns), height=1.6, sharex=True)
+    figure, panels = make_figure(len(ATOMS), len(columns), height=1.6, sharex=True)
     for panel, (name, atoms) in zip(panels.T, columns.items(), strict=True):
         for axes, place, atom in zip(panel, ATOMS, atoms.T, strict=True):
             axes.plot(x[:, 0], atom, color=COLOURS[0])
@@ -174,7 +175,7 @@ def _draw_atoms() -> Figure:
 
 
 def _draw_prior() -> Figure:
-    figure, panels = sheet(1, 1, width=5.5, height=3.4)
+    figure, panels = make_figure(1, 1, width=5.5, height=3.4)
     axes = panels[0, 0]
     alpha = np.linspace(0.0, 20.0, 400)
     for noise, colour, style in zip(NOISE_LEVELS, COLOURS, ("-", "--", ":"), strict=False):
@@ -186,7 +187,7 @@ def _draw_prior() -> Figure:
 
 
 def _draw_scenarios() -> Figure:
-    figure, panels = sheet(2, 2, height=3.2, sharex=True)
+    figure, panels = make_figure(2, 2, height=3.2, sharex=True)
     alpha = np.geomspace(1e-3, 1e3, 600)
     for axes, (name, component) in zip(panels.flat, SCENARIOS.items(), strict=True):
         _draw_scenario(axes, alpha, component)
@@ -224,7 +225,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Schmolck 2008, Figures 2.7 to 2.11",
-    title="what dictionaries can express, and the smoothness prior",
+    title="dictionaries and the smoothness prior",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

@@ -1,4 +1,4 @@
-"""Figures 2.19 to 2.23 of Schmolck (2008): where runs in random order end."""
+"""Figures 2.19 to 2.23 of Schmolck (2008): local optima of runs in random order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relvec import SparseBayesRegressor
 from relvec.bases import Basis, KernelBasis, WaveletBasis
 from relvec.kernels import LinearSpline
 from relvec.published import RandomOrderSolver
-from reproduce.common import optima_pictures as pictures
+from reproduce.common import optima_plots as plots
 from reproduce.common.published import find, load
 from reproduce.common.run_statistics import (
     OVERSMOOTHED,
@@ -32,33 +32,36 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "best_of_default", "random_runs"]
 
 PROTOCOL = """
-Sections 2.6.6 and 2.6.7: many runs of algorithm 1 on the same data, which differ by the order of
-single steps only (`RandomOrderSolver`, noise re-estimated every 10 steps as in the algorithm). The
-prior is none or "BIC"; there is no intercept, and no penalty of an atom besides the prior.
+Sections 2.6.6 and 2.6.7: many runs of algorithm 1 on the same data, which differ only in the order
+of single steps (`RandomOrderSolver`, with the noise re-estimated every 10 steps as in the
+algorithm). The prior is none or "BIC"; there is no intercept, and no penalty on atoms besides the
+prior.
 
-- **Sinc**, N = 64, SNR 5: sym8 wavelets to their full depth, or linear splines of scale 3 on
-  [−10, 10]. The paper shows 1000 runs on one draw of the noise. Here there are 10 draws, scaled to
-  exactly the variance wanted; 1000 runs of each model with splines on the first, 50 on each of
-  the others, and 100 and 5 with wavelets, where every run ends at the same place. A draw counts
-  as one repetition, and the print as one of them: how runs scatter on one draw says little
-  about how draws differ. The least of 50 errors is a little larger than that of 1000.
-- Runs with an error above 0.05, half of that of the printed oversmoothed curve, count as
+- **Sinc**, N = 64, SNR 5: sym8 wavelets with the largest number of levels, or linear splines of
+  scale 3 on [−10, 10]. The thesis shows 1000 runs on one draw of the noise. Here there are 10
+  draws, scaled to exactly the specified variance. Each model with splines has 1000 runs on the
+  first draw and 50 on each of the others; with wavelets, where all runs end at the same optimum,
+  there are 100 and 5. A draw counts as one repetition, and so does the thesis: the variation of
+  runs on one draw is not the variation between draws. The smallest of 50 errors is slightly larger
+  than that of 1000.
+- Runs with an error above 0.05, half of that of the published oversmoothed curve, count as
   oversmoothed. Their number is per 1000 runs.
-- **Unique solutions** are different sets of atoms. Their number is not proportional to that of
-  runs, so that of the first draw is scaled by what other draws have among their first 50 runs,
-  relative to the first.
-- Every run ends with joint Newton steps, so that ends are maxima to the same accuracy; the thesis
-  stopped when no log precision moved by more than 1e-6.
+- **Unique solutions** are different sets of atoms. Their number is not proportional to the number
+  of runs, so the number of the first draw is scaled by the ratio of other draws to the first one
+  among the first 50 runs.
+- Every run ends with joint Newton steps, so all local optima have the same accuracy; the thesis
+  stopped when no log precision changed by more than 1e-6.
 - **BlocksSinc**, N = 256, SNR 7: Haar wavelets and linear splines of scale 3, 512 atoms. The text
-  says "spline", the list of figures "lspline"; the scale is not printed. 32 runs with BIC on one
-  draw, of at most 3000 steps before the Newton steps.
-- **BlocksSinc without a prior**: the model grows until it has half as many atoms as there are
-  samples, where our solver stops and does not count as converged; 4 runs of at most 1000 steps on
-  each of 3 draws. The thesis gave up after 1 000 000 steps. Its range of "MSE" is above the
-  variance of the signal, so it is no mean; it is taken for a sum over the 256 samples here. The
-  share of runs without an end has the error of a share of so many runs.
-- Other schedules, starts and caps were looked at on these same draws before the settings above were
-  fixed; the schedule is the printed one although others come nearer to the print.
+  says "spline", the list of figures "lspline"; the scale is not given. 32 runs with BIC on one
+  draw, with at most 3000 steps before the Newton steps.
+- **BlocksSinc without a prior**: the model grows until it has half as many atoms as samples, where
+  our solver stops and reports no convergence; 4 runs of at most 1000 steps on each of 3 draws. The
+  thesis gave up after 1 000 000 steps. Its range of "MSE" is above the variance of the signal, so
+  it cannot be a mean; it is read as a sum over the 256 samples. The fraction of runs that do not
+  converge has a binomial standard error.
+- Other schedules, initialisations and caps were tried on these same draws before the settings above
+  were fixed; the schedule is the published one although others agree better with the published
+  values.
 """
 SNR = {"sinc": 5.0, "blockssinc": 7.0}
 N = {"sinc": 64, "blockssinc": 256}
@@ -120,7 +123,7 @@ def _fit(dictionary: str, prior: str, x: np.ndarray, y: np.ndarray, **options: A
 
 
 def _end(model: Any, x: np.ndarray, truth: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Say where a run ended."""
+    """Return the optimum of a run."""
     curve = model.predict(x)
     return {
         "objective": float(model.objective_),
@@ -145,7 +148,7 @@ def random_runs(
     seeds: Sequence[int],
     keeps_curves: bool,
 ) -> dict[str, Any]:
-    """Run once for each seed; ends by quantity, one entry for each run."""
+    """Run once for each seed; return the optima by quantity, one entry for each run."""
     x, truth, y = _data(folder, signal, draw)
     ends = []
     for seed in seeds:
@@ -224,8 +227,8 @@ def _draws(
 
 
 COLUMNS = {
-    "min_MSE": ("least MSE", Kind.ERROR),
-    "min_data_MSE": ("least MSE, to the data", Kind.PLAIN),
+    "min_MSE": ("smallest MSE", Kind.ERROR),
+    "min_data_MSE": ("smallest MSE, to the data", Kind.PLAIN),
     "mean_MSE": ("mean MSE", Kind.ERROR),
     "max_MSE": ("largest MSE", Kind.ERROR),
     "max_data_MSE": ("largest MSE, to the data", Kind.PLAIN),
@@ -269,9 +272,9 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
 
 
 def _share_error(n_found: int, n: int) -> float:
-    """Return the standard error of a share, which is not zero if all or none were found.
+    """Return the standard error of a fraction, which is not zero at 0 and 1.
 
-    With two of each added (Agresti and Coull, 1998).
+    Two successes and two failures are added (Agresti and Coull, 1998).
     """
     share = (n_found + 2) / (n + 4)
     return math.sqrt(share * (1.0 - share) / (n + 4))
@@ -285,7 +288,7 @@ def _mixed_cells(draws: Sequence[Runs], printed: dict[str, Any]) -> list[Cell]:
     cells = [
         Cell(
             line,
-            "runs without an end",
+            "runs not converged",
             "RVM",
             published=wanted,
             ours=printed["runs"] * float(failed.mean()),
@@ -295,7 +298,7 @@ def _mixed_cells(draws: Sequence[Runs], printed: dict[str, Any]) -> list[Cell]:
             kind=Kind.ERROR,
         )
     ]
-    ends = zip(("least", "largest"), printed["None_MSE_range"], (np.min, np.max), strict=True)
+    ends = zip(("smallest", "largest"), printed["None_MSE_range"], (np.min, np.max), strict=True)
     for word, wanted, of in ends:
         ours = [n * float(of(runs["mse"])) for runs in draws]
         column = f"{word} total squared error"
@@ -308,7 +311,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 
 
 def _default_table(results: Results, settings: Settings) -> Table:
-    """Say how the default solver compares with the best of all random runs."""
+    """Compare the default solver with the best of all random runs."""
     groups: dict[tuple[str, str, str], list[tuple[dict[str, Any], Runs]]] = {}
     for *what, _ in _plan(settings):
         if what[4] == NOISE_EVERY:
@@ -331,17 +334,17 @@ def _default_table(results: Results, settings: Settings) -> Table:
                 str(sum(ours["mse"] > OVERSMOOTHED for ours, _ in pairs)),
             ]
         )
-    head = ["", "none is higher", "lowest gap", "highest gap", "median run, lowest"]
-    head += ["different runs", "MSE", "S", "oversmoothed"]
+    head = ["", "no run better", "smallest", "largest", "median run, smallest"]
+    head += ["unique solutions", "MSE", "S", "oversmoothed"]
     title = (
-        "The default solver against the best of all random runs on each draw, gaps in nats; "
-        "different runs on the first draw; error, size and failures of the default solver"
+        "The default solver and the best of all random runs on each draw, difference in nats; "
+        "unique solutions on the first draw; error, size and failures of the default solver"
     )
     return Table(title, head, rows)
 
 
 def _schedule_table(results: Results, settings: Settings) -> Table:
-    """Say how the share of oversmoothed runs depends on when the noise is estimated."""
+    """Tabulate the fraction of oversmoothed runs by the interval between noise estimates."""
     rows = []
     for prior in SPLINES:
         for steps in (NOISE_EVERY, *OTHER_SCHEDULES):
@@ -352,10 +355,8 @@ def _schedule_table(results: Results, settings: Settings) -> Table:
                 values = np.array([each[entry] for each in found])
                 cells.append(f"{number(values.mean())} ± {number(values.std(ddof=1), 2)}")
             rows.append(cells)
-    title = (
-        "How often the noise is re-estimated decides how many runs are oversmoothed (± of draws)"
-    )
-    head = ["", "steps in between", "oversmoothed of 1000", "mean MSE", "of the others"]
+    title = "Oversmoothed runs by the interval between noise estimates (± standard error of draws)"
+    head = ["", "steps between estimates", "oversmoothed of 1000", "mean MSE", "of the others"]
     return Table(title, head, rows)
 
 
@@ -365,17 +366,17 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
         runs = join(results.under(_key(signal, dictionary, prior, 0, NOISE_EVERY)))
         x, truth, y = _data(settings.folder, signal, 0)
         n_atoms = N[signal] * (2 if dictionary == "union" else 1)
-        ends = pictures.Ends(x[:, 0], truth, y, runs, OVERSMOOTHED, n_atoms)
-        figure = pictures.draw_ends(ends, _title(signal, dictionary, prior), prior == "bic")
+        ends = plots.Ends(x[:, 0], truth, y, runs, OVERSMOOTHED, n_atoms)
+        figure = plots.draw_ends(ends, _title(signal, dictionary, prior), prior == "bic")
         shown[f"schmolck_local_optima_{picture}"] = figure
         if picture == "2_20":
-            shown["schmolck_local_optima_2_21"] = pictures.draw_sorted(ends)
+            shown["schmolck_local_optima_2_21"] = plots.draw_sorted(ends)
     return shown
 
 
 EXPERIMENT = Experiment(
     source="Schmolck 2008, Figures 2.19 to 2.23",
-    title="where runs in random order end",
+    title="local optima of runs in random order",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

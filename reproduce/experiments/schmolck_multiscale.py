@@ -1,4 +1,4 @@
-"""Figure 2.12 of Schmolck (2008): Doppler by kernels of one width, and by penalised symmlets."""
+"""Figure 2.12 of Schmolck (2008): Doppler by kernels, and by penalised symmlets."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from matplotlib.figure import Figure
 
 from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
-from reproduce.common.pictures import COLOURS, GREY
+from reproduce.common.plots import COLOURS, GREY
 from reproduce.common.smooth_models import denoise, inputs, kernel_model
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "PANELS", "fit_panel"]
 
 PROTOCOL = """
-Doppler, 1024 samples, SNR 7, the noise learnt. The classical relevance vector machine with Gauss
-kernels of widths 0.5 and 0.05 (inputs from −10 to 10) and with symmlets, and the smooth one with
-symmlets and the penalty "BIC". The caption prints no figures. Ours are of 10 draws, of which the
-picture shows the first; symmlets and their noise as for Table 2.1.
+Doppler, 1024 samples, SNR 7, with estimated noise. The relevance vector machine with Gaussian
+kernels of scale 0.5 and 0.05 (inputs from −10 to 10) and with symmlets, and the smooth relevance
+vector machine with symmlets and the penalty "BIC". The caption gives no numbers. Ours are means
+over 10 draws; the plot shows the first. Symmlets and their noise are those of Table 2.1.
 
-- The first 128 samples, where the signal is fast, are also judged by themselves: the point of the
-  figure is that a wide kernel fails there, and a narrow one follows the noise everywhere else.
+- The error on the first 128 samples, where the signal oscillates fast, is also reported separately:
+  the figure shows that a wide kernel fails there, and that a narrow one overfits everywhere else.
 """
 N = 1024
 N_FAST = 128
@@ -37,7 +37,7 @@ PANELS = {
     "symmlet, None": ("None", None),
     "symmlet, BIC": ("BIC", None),
 }
-"""Prior, and width of the kernel if there is one."""
+"""Prior, and scale of the kernel if there is one."""
 PLACES = {
     "gauss 0.5, None": "top",
     "gauss 0.05, None": "left",
@@ -50,7 +50,7 @@ MOSAIC = [["top", "top"], ["left", "right"], ["bottom", "bottom"]]
 def fit_panel(
     folder: Path | None, prior: str, width: float | None, seed: int, n: int = N
 ) -> dict[str, Any]:
-    """Fit one draw; errors of the fast part and of the rest by themselves."""
+    """Fit one draw; errors of the fast part and of the rest separately."""
     draw = make_noisy_signal("doppler", n, snr=SNR, exact_noise=True, random_state=seed)
     if width is None:
         found = denoise(draw.noisy, prior)
@@ -122,7 +122,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Schmolck 2008, Figure 2.12",
-    title="smoothness by the width of a kernel, and by a prior",
+    title="smoothness by the length-scale of a kernel, and by a prior",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

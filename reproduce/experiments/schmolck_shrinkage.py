@@ -1,4 +1,4 @@
-"""Figure 2.13 of Schmolck (2008): what becomes of each coefficient without and with a penalty."""
+"""Figure 2.13 of Schmolck (2008): shrinkage of each coefficient without and with a penalty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.report import Table, number
 from relvec.datasets import make_noisy_signal
 from relvec.priors import resolve_prior
 from relvec.solvers.gaussian.shrinkage import entry_threshold, shrinkage
-from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.plots import COLOURS, GREY, make_figure
 from reproduce.common.smooth_models import PRIORS, denoise
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
 
@@ -21,14 +21,14 @@ __all__ = ["EXPERIMENT", "shrink_draw"]
 
 PROTOCOL = """
 Doppler, 1024 samples, SNR 7: least-squares weights of the symmlets against their posterior means,
-without a penalty ("None") and with "BIC", clipped to 0.5 as in the thesis. The caption prints no
-figures. Ours are of 10 draws, of which the pictures show the first.
+without a penalty ("None") and with "BIC", clipped to 0.5 as in the thesis. The caption gives no
+numbers. Ours are means over 10 draws; the plots show the first.
 
-- **Figure 2.13**: the noise is learnt, as in Figure 2.12, whose fits these are. Without a penalty
-  the model interpolates, so that all weights stay what they were.
-- A second row has the **noise given**: the rule of "None" is then seen to shrink, but to leave a
-  third of all pure noise in.
-- Lines are the rules in closed form. Symmlets and their noise as for Table 2.1.
+- **Figure 2.13**: the noise is estimated, as in Figure 2.12, whose fits these are. Without a
+  penalty the model interpolates, so all weights stay unchanged.
+- A second row has **known noise**: without a penalty the rule then shrinks (it is the non-negative
+  garrote), but keeps a third of the pure noise coefficients.
+- Lines are the shrinkage rules in closed form. Symmlets and their noise are those of Table 2.1.
 """
 SHOWN = ("None", "BIC")
 N = 1024
@@ -93,7 +93,9 @@ def _draw_weights(axes: Axes, fit: dict[str, Any], prior: str) -> None:
 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
-    figure, panels = sheet(len(ROWS), len(SHOWN), width=4.2, height=3.7, sharex=True, sharey=True)
+    figure, panels = make_figure(
+        len(ROWS), len(SHOWN), width=4.2, height=3.7, sharex=True, sharey=True
+    )
     for row, (noise, words) in zip(panels, ROWS.items(), strict=True):
         for axes, prior in zip(row, SHOWN, strict=True):
             fit = results[f"{noise}/{prior}/0"]

@@ -1,4 +1,4 @@
-"""Figures 2.16 to 2.18 of Schmolck (2008): spindles in a recording of sleep, on other data."""
+"""Figures 2.16 to 2.18 of Schmolck (2008): spindles in a sleep recording, on other data."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from sklearn.exceptions import ConvergenceWarning
 from bench.report import Table, number
 from relvec import SparseBayesRegressor
 from relvec.bases import CosineBasis
-from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.plots import COLOURS, GREY, make_figure
 from reproduce.common.published import find
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "bursts", "denoise", "in_band"]
 
 PROTOCOL = """
-Section 2.6.5: a recording of sleep is denoised in the space of its cosine transform under the "RIC"
-prior, and rebuilt from a part of the frequencies, in which spindles are.
+Section 2.6.5: a sleep recording is denoised in its cosine transform with the "RIC" prior, and
+reconstructed from the frequencies of sleep spindles.
 
-- **The data are a substitute**: the thesis' recording (4097 samples, marked by an expert) is
-  private. This one has 15 s of sleep stage N2 at 200 Hz, of another person, without marks. So
-  pictures can be compared by their kind only, and there are no figures to compare.
-- The band of spindles is 11 to 16 Hz, as sleep medicine has it; the thesis chose its band, the
-  "second blob", by eye. Its "first blob" is taken to be what is below 4 Hz.
-- Marked is where the envelope of what is left in the band exceeds its mean by one standard
-  deviation for at least half a second, the shortest that is called a spindle. The rule was fixed
-  before any picture was drawn, and replaces the expert in a crude way.
+- **The data are a substitute**: the recording of the thesis (4097 samples, annotated by an expert)
+  is private. Ours has 15 s of sleep stage N2 at 200 Hz, of another person, without annotations. So
+  plots can only be compared qualitatively, and there are no numbers to compare.
+- The spindle band is 11 to 16 Hz, the definition of sleep medicine; the thesis chose its band, the
+  "second blob", by eye. Its "first blob" is taken to be the frequencies below 4 Hz.
+- A spindle is marked where the envelope of the band exceeds its mean by one standard deviation for
+  at least half a second, the shortest duration of a spindle. This rule was fixed before any plot
+  was drawn; it is a crude substitute for the expert.
 - The thesis also tried no prior and gave up at about 2000 components of 4096. Our model stops at
-  half of the samples and warns; the table has the number of components under all priors.
+  half the number of samples with a warning; the table has the number of components for all priors.
 """
 PRIORS = {"flat": "None", "aic": "AIC", "bic": "BIC", "ric": "RIC"}
 SPINDLES = (11.0, 16.0)
@@ -85,7 +85,7 @@ def denoise(folder: Path | None, prior: str) -> dict[str, Any]:
 
 
 def bursts(signal: np.ndarray, rate: float) -> list[tuple[float, float]]:
-    """Return start and end in seconds of where the envelope is large for long enough."""
+    """Return start and end, in seconds, of intervals in which the envelope is large."""
     envelope = np.abs(hilbert(signal))
     high = envelope > envelope.mean() + envelope.std()
     edges = np.flatnonzero(np.diff(np.r_[False, high, False].astype(int)))
@@ -131,7 +131,7 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
             ]
         )
     head = ["prior", "cosines", "in the band", "noise sd µV", "band sd µV", "marks", "converged"]
-    return [Table(f"{len(y)} samples of a recording of sleep under each prior", head, rows)]
+    return [Table(f"{len(y)} samples of a sleep recording with each prior", head, rows)]
 
 
 def _mark(axes: Axes, spans: list[tuple[float, float]]) -> None:
@@ -155,7 +155,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 
 def _rows(n: int, spans: list[tuple[float, float]]) -> tuple[Figure, list[Axes]]:
-    figure, panels = sheet(n, 1, width=10.0, height=2.2, sharex=True)
+    figure, panels = make_figure(n, 1, width=10.0, height=2.2, sharex=True)
     rows = list(panels[:, 0])
     for axes in rows:
         _mark(axes, spans)
@@ -181,7 +181,7 @@ def _draw_recording(y: np.ndarray, whole: np.ndarray, band: np.ndarray, rate: fl
 
 def _draw_weights(raw: np.ndarray, weights: np.ndarray, rate: float) -> Figure:
     frequencies = _frequencies(len(raw), rate)
-    figure, panels = sheet(2, 1, width=10.0, height=2.6, sharex=True, sharey=True)
+    figure, panels = make_figure(2, 1, width=10.0, height=2.6, sharex=True, sharey=True)
     kept = int(np.count_nonzero(weights))
     for axes, values, title in (
         (panels[0, 0], raw, f"cosine transform of the recording, {len(raw)} weights"),
@@ -217,7 +217,7 @@ def _draw_parts(band: np.ndarray, rest: np.ndarray, other: np.ndarray, rate: flo
 
 EXPERIMENT = Experiment(
     source="Schmolck 2008, Figures 2.16 to 2.18",
-    title="spindles in a recording of sleep, on other data",
+    title="spindles in a sleep recording, on other data",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_no_cells,

@@ -15,27 +15,27 @@ from bench.report import Table, number
 from relvec import RVMClassifier
 from relvec.datasets import make_snake
 from relvec.plotting import DecisionSurfaceDisplay
-from reproduce.common.pictures import sheet
+from reproduce.common.plots import make_figure
 from reproduce.common.published import find
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "fit_set", "fit_snake"]
 
 PROTOCOL = """
-Chapter 3 has pictures and words only, so there are no figures to compare. The words: with a
-smoothness prior classification hardly converged, and its results, on "gausssnake", tremor, iris
-and ionosphere, were "not very consistent and generally not superior to the plain RVM", although
-the plain one "clearly suffered from overfitting" on the last of these.
+Chapter 3 has plots and statements, but no numbers to compare. The statements: with a smoothness
+prior, classification hardly converged, and its results, on "gausssnake", tremor, iris and
+ionosphere, were "not very consistent and generally not superior to the plain RVM", although the
+plain one "clearly suffered from overfitting" on the last of these.
 
-- **Snake**: two winding mixtures of Gaussians with a known boundary, from
-  `relvec.datasets.make_snake`; the thesis' generator and its parameters are not printed. 20 draws
-  of 100 points with kernels exp(−(x − z)²/r²) of r = 0.5, and of 200 points with r = 1; errors and
-  cross-entropies are expected ones, to the true probabilities at 2000 fresh points.
-- **Iris and ionosphere**: 10 random halves with the same share of each class, inputs standardised
-  on the half to learn from, kernels of width r² = number of inputs. Three classes share a softmax.
-  Errors and cross-entropies are of the other half. The tremor data are not available.
-- Ours is `RVMClassifier(gamma=1 / r**2, prior=...)`. The two pairs of size and
-  width of the snake were seen on three other draws before, and both are shown.
+- **Snake**: two mixtures of Gaussians along sine curves with a known boundary, from
+  `relvec.datasets.make_snake`; the generator of the thesis and its parameters are not given. 20
+  draws of 100 points with kernels exp(−(x − z)²/r²), r = 0.5, and of 200 points with r = 1. Error
+  rates and cross-entropies are expectations under the true probabilities at 2000 new points.
+- **Iris and ionosphere**: 10 random stratified halves, features standardised on the training half,
+  kernels with r² = number of features. Three classes share a softmax. Error rates and
+  cross-entropies are those of the other half. The tremor data are not available.
+- Ours is `RVMClassifier(gamma=1 / r**2, prior=...)`. The two combinations of size and r of the
+  snake had been tried on three other draws before; both are shown.
 """
 PRIORS = {"flat": "None", "aic": "AIC", "bic": "BIC", "ric": "RIC"}
 SETS = ("iris", "ionosphere")
@@ -47,14 +47,14 @@ GRID = (np.linspace(-4.2, 4.2, 85), np.linspace(-2.4, 2.4, 49))
 
 
 class Snake(NamedTuple):
-    """A size of sample and a width of kernels."""
+    """A sample size and an r of the kernels."""
 
     n: int
     r: float
 
     @property
     def name(self) -> str:
-        """In words."""
+        """Description."""
         return f"snake, N = {self.n}, r = {self.r:g}"
 
 
@@ -94,7 +94,7 @@ def fit_snake(folder: Path | None, n: int, r: float, prior: str, draw: int) -> d
 def fit_set(
     folder: Path | None, name: str, prior: str, n_splits: int, split: int
 ) -> dict[str, Any]:
-    """Fit one half of a data set and judge on the other."""
+    """Fit one half of a data set and evaluate the other."""
     with np.load(find(folder, f"{name}.npz"), allow_pickle=False) as file:
         X, y = file["X"], file["y"]
     halves = StratifiedShuffleSplit(n_splits, test_size=0.5, random_state=SEED).split(X, y)
@@ -156,8 +156,8 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
             )
     least = 100.0 * np.mean(results.column(f"{SHOWN.name}/flat", "least"))
     title = (
-        f"Errors in % and cross-entropies in nats, ± standard errors; no rule errs less than "
-        f"in {least:.1f} % on the snake"
+        f"Error rates in % and cross-entropies in nats, ± standard errors; the Bayes error rate of "
+        f"the snake is {least:.1f} %"
     )
     head = ["", "training error", "error", "entropy", "more than None", "vectors", "converged %"]
     return [Table(title, head, rows)]
@@ -166,9 +166,9 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     X, y, truth = _snake(SHOWN.n, 0)
     true = truth.probability(_plane())
-    first, panels = sheet(1, 1, width=7.0, height=4.0)
+    first, panels = make_figure(1, 1, width=7.0, height=4.0)
     _draw(panels[0, 0], true, true, X, y, None, "truth: probability of class 1, and boundary")
-    second, panels = sheet(1, 2, width=6.0, height=3.8)
+    second, panels = make_figure(1, 2, width=6.0, height=3.8)
     for axes, prior in zip(panels[0], ("flat", "ric"), strict=True):
         fit = results[f"{SHOWN.name}/{prior}/0"]
         title = (

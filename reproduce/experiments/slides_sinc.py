@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.report import Table, number
-from reproduce.common.pictures import COLOURS, draw_line_fit, sheet
+from reproduce.common.plots import COLOURS, draw_line_fit, make_figure
 from reproduce.common.published import load
 from reproduce.common.sinc_splines import N_DRAWS, fit_rvm, fit_svm, read_sinc
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
@@ -18,30 +18,30 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "fit"]
 
 PROTOCOL = """
-The slide shows support and relevance vector regression side by side, with errors, vectors and the
-level of the noise: one draw there, 100 here.
+The slide shows support and relevance vector regression side by side, with errors, numbers of
+vectors and the estimated noise: one draw there, 100 here.
 
-- **Data**: the slide has no words on them. We take sinc at 100 points of [−10, 10], as in Tipping
-  (2001), with Gaussian noise of the printed standard deviation. Errors are to the true function at
-  1000 points.
-- **Kernel**: not named. The slide says "C and ε found by cross-validation", and a Gaussian kernel
-  would have had a width to find as well; so we take the linear spline (29) of the paper's own
-  Figure 2, which has none. The last table has the relevance vector machine with the Gaussian
-  kernel exp(−(x − z)²/3²) of the paper's Section 4.3 instead.
-- **RVM**: `RVMRegressor(kernel=LinearSpline())`. **SVM**: as for Tipping's Figure 2, inputs
-  shifted to [0, 20], C and ε by 5-fold cross-validation on the same grid.
+- **Data**: the slide does not describe them. We use sinc at 100 points of [−10, 10], as in Tipping
+  (2001), with Gaussian noise of the published standard deviation. Errors are with respect to the
+  true function at 1000 points.
+- **Kernel**: not given. The slide says "C and ε found by cross-validation", and a Gaussian kernel
+  would also need a length-scale; so we use the linear spline (29) of Figure 2 of the paper, which
+  has none. The last table has the RVM with the Gaussian kernel exp(−(x − z)²/3²) of Section 4.3 of
+  the paper instead.
+- **RVM**: `RVMRegressor(kernel=LinearSpline())`. **SVM**: as for Tipping's Figure 2, with inputs
+  shifted to [0, 20], and C and ε by 5-fold cross-validation on the same grid.
 """
 MODELS = {"RVM": "rvr", "SVM": "svr"}
-"""Names here, and in the file of published figures."""
+"""Names here, and in the file of published values."""
 FIGURES = (
     ("largest error", "max", "largest", Kind.ERROR, 1e-4),
-    ("rms", "rms", "rms", Kind.ERROR, 1e-4),
+    ("RMSE", "rms", "rms", Kind.ERROR, 1e-4),
     ("vectors", "vectors", "n_vectors", Kind.SIZE, 1.0),
 )
 LINE = "sinc, Gaussian noise"
 GAUSSIAN = "RVM, Gaussian kernel"
 WIDTH = 3.0
-"""Of the Gaussian kernel in Section 4.3 of the paper."""
+"""r of the Gaussian kernel in Section 4.3 of the paper."""
 
 
 def fit(folder: Path | None, model: str, draw: int) -> dict[str, Any]:
@@ -104,12 +104,12 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
         columns = (np.asarray(results.column(model, name), dtype=float) for name in names)
         texts = (f"{number(each.mean())} ± {number(each.std(ddof=1), 2)}" for each in columns)
         rows.append([model, *texts])
-    title = "The other reading of the kernel; mean ± standard deviation of draws"
-    return [Table(title, ["", "largest error", "rms", "vectors", "noise"], rows)]
+    title = "Gaussian kernel instead of the linear spline; mean ± standard deviation of draws"
+    return [Table(title, ["", "largest error", "RMSE", "vectors", "noise"], rows)]
 
 
 def _draw(axes: Axes, data: dict[str, np.ndarray], model: str, value: dict[str, Any]) -> None:
-    """Draw a machine as the slide does, with the tube of one and the error bars of the other."""
+    """Draw a model as on the slide: the SVM with its tube, the RVM with error bars."""
     colour = COLOURS[list(MODELS).index(model)]
     curve = np.asarray(value["curve"])
     band, words = (
@@ -126,7 +126,7 @@ def _draw(axes: Axes, data: dict[str, np.ndarray], model: str, value: dict[str, 
         label=words,
         linewidth=0,
     )
-    facts = f"largest error {number(value['largest'])}, rms {number(value['rms'])}"
+    facts = f"largest error {number(value['largest'])}, RMSE {number(value['rms'])}"
     if model == "RVM":
         facts += f", noise {number(value['noise'])}"
     draw_line_fit(
@@ -144,7 +144,7 @@ def _draw(axes: Axes, data: dict[str, np.ndarray], model: str, value: dict[str, 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     data = read_sinc(settings.folder)
-    figure, panels = sheet(1, 2, height=3.6, sharey=True)
+    figure, panels = make_figure(1, 2, height=3.6, sharey=True)
     for axes, model in zip(panels[0], ("SVM", "RVM"), strict=True):
         _draw(axes, data, model, results[f"{model}/0"])
     return {"slides_sinc": figure}
@@ -152,7 +152,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Tipping's slides",
-    title="sinc with Gaussian noise by support and relevance vectors",
+    title="sinc with Gaussian noise by SVM and RVM",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

@@ -1,4 +1,4 @@
-"""Friedman's functions with a scale for each input (Tipping 2001 and his slides)."""
+"""Friedman's functions with a length-scale for each feature (Tipping 2001 and his slides)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bench.report import Table
 from relvec import RVMRegressor
 from relvec.learning import LengthScaleLearner
 from relvec.published import InterleavedRVM
-from reproduce.common.label_sets import standardised
-from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.class_datasets import standardised
+from reproduce.common.plots import COLOURS, GREY, make_figure
 from reproduce.common.published import load
 from reproduce.common.regressions import HEAD, draw_friedman, judge, kept, percent, row
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
@@ -23,16 +23,19 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["EXPERIMENT", "fit"]
 
 PROTOCOL = """
-100 draws of 240 rows with noise, judged by the mean squared error on 1000 rows without. The noise
-has standard deviation 1 for #1 and a third of the signal's for #2 and #3. The paper has #1 only,
-the slides have all three. Lines without learnt scales are with the other benchmarks.
+100 draws of 240 training rows with noise; mean squared error on 1000 test rows without noise. The
+noise has standard deviation 1 for #1 and a third of that of the function for #2 and #3. The paper
+has #1 only, the slides have all three. Results without learnt length-scales are in
+`tipping_regression`.
 
-- Held against the print: `RVMRegressor(length_scales="ard")`. Scales maximise the evidence of a
-  Gaussian process, the sparse model follows; an input that brings too little is left out.
-- Beside it, on fewer draws: **joint steps**, which go on with the evidence of the sparse model in
-  its precisions and scales together; the same with the prior **ric**; and **InterleavedRVM**,
-  which does what the paper's appendix C says (precisions and scales in turn, all rows to start
-  with), on standardised inputs; the constants of its climb are not printed and are ours.
+- Compared with the published values: `RVMRegressor(length_scales="ard")`. The length-scales
+  maximise the evidence (marginal likelihood) of a Gaussian process, and the sparse model is fitted
+  with them; features with too little gain are removed.
+- For comparison, on fewer draws: **joint steps**, which continue by maximising the evidence of the
+  sparse model over precisions and length-scales jointly; the same with the prior **ric**; and
+  **InterleavedRVM**, the algorithm of the paper's appendix C (precisions and scales in turn,
+  initialised with all rows), on standardised features; the constants of its gradient ascent are not
+  given and are ours.
 """
 SEED = 20_000
 N_DRAWS = 100
@@ -52,7 +55,7 @@ MODELS: dict[str, tuple[Callable[[], Any], int]] = {
 }
 """What is fitted, and to how many draws."""
 HAS_UNITS = ("InterleavedRVM",)
-"""Models for which the units of inputs matter."""
+"""Models that depend on the units of the features."""
 KINDS = (1, 2, 3)
 
 
@@ -76,7 +79,7 @@ def _tasks(settings: Settings, results: Results) -> list[Task]:
 
 
 def _printed(settings: Settings) -> dict[int, dict[str, float]]:
-    """Return the figures with learnt scales, by the number of the function."""
+    """Return the published values with learnt length-scales, by the number of the function."""
     found = {}
     for name, _, _, error, _, _, vectors in load(settings.folder, "slides")["eta_rvr"]:
         found[int(name.removeprefix("friedman"))] = {"mse": error, "n_vectors": vectors}
@@ -106,20 +109,20 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
         outcomes = {label: results.under(f"{label}/{kind}") for label in MODELS}
         errors = [row(label, each, "mse") for label, each in outcomes.items()]
         title = (
-            f"Friedman #{kind}: mean squared error, vectors and inputs kept, ± standard error; "
+            f"Friedman #{kind}: mean squared error, vectors and features kept, ± standard error; "
             f"CPU seconds of a fit"
         )
         tables.append(Table(title, ["", "MSE", *HEAD], errors))
         shares = {label: kept(each).mean(axis=0) for label, each in outcomes.items()}
         names = [f"x{k + 1}" for k in range(len(shares[MAIN]))]
         rows = [[label, *map(percent, each)] for label, each in shares.items()]
-        title = f"Friedman #{kind}: percentage of draws in which each input is kept"
+        title = f"Friedman #{kind}: percentage of draws in which each feature is kept"
         tables.append(Table(title, ["", *names], rows))
     return tables
 
 
 def _draw_scales(axes: Axes, kind: int, relevance: np.ndarray) -> None:
-    """Draw the scales of all draws as strips; those of inputs left out at the bottom."""
+    """Draw the scales of all draws as strips; those of removed features at the bottom."""
     n_draws, n_inputs = relevance.shape
     inside = relevance[relevance > 0.0]
     bottom = 10.0 ** (np.floor(np.log10(inside.min())) - 1.0)
@@ -140,7 +143,7 @@ def _draw_scales(axes: Axes, kind: int, relevance: np.ndarray) -> None:
 
 
 def _draw_bars(axes: Axes, kind: int, printed: float, ours: np.ndarray, what: str) -> None:
-    """Draw a printed figure beside the mean of ours, with two standard errors."""
+    """Draw a published value and our mean, with two standard errors."""
     error = 2.0 * ours.std(ddof=1) / np.sqrt(len(ours)) if len(ours) > 1 else 0.0
     labels = [
         f"{name}\n{value:.4g}" for name, value in (("printed", printed), ("ours", ours.mean()))
@@ -153,8 +156,8 @@ def _draw_bars(axes: Axes, kind: int, printed: float, ours: np.ndarray, what: st
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     printed = _printed(settings)
-    scales, strips = sheet(1, len(KINDS), width=4.2, height=3.4)
-    bars, panels = sheet(2, len(KINDS), width=3.0, height=2.5)
+    scales, strips = make_figure(1, len(KINDS), width=4.2, height=3.4)
+    bars, panels = make_figure(2, len(KINDS), width=3.0, height=2.5)
     for column, kind in enumerate(KINDS):
         outcomes = results.under(f"{MAIN}/{kind}")
         _draw_scales(strips[0, column], kind, np.array([each["relevance"] for each in outcomes]))
@@ -169,7 +172,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, section 4.4.1, and slides",
-    title="Friedman's functions with a scale learnt for each input",
+    title="Friedman's functions with a length-scale learnt for each feature",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

@@ -1,4 +1,4 @@
-"""Figure 10 of Tipping (2001): outputs of classifiers next to the true log odds."""
+"""Figure 10 of Tipping (2001): outputs of classifiers and the true log odds."""
 
 from __future__ import annotations
 
@@ -14,39 +14,41 @@ from sklearn.svm import SVC
 from bench.report import Table, number
 from relvec import RVMClassifier
 from relvec.datasets import make_overlapping_uniforms
-from reproduce.common.pictures import COLOURS, GREY, sheet
+from reproduce.common.plots import COLOURS, GREY, make_figure
 from reproduce.engine import Cell, Experiment, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "fit", "judge", "rescaled"]
 
 PROTOCOL = """
-Appendix D.2: class C+1 is uniform in [0, 1], class C−1 in [0.5, 1.5], 1000 rows, Gaussian kernels
-of width 0.1. True log odds are zero in [0.5, 1] (the paper once says 1.5) and infinite elsewhere;
-no classifier errs in less than 25 % of cases, nor has a cross-entropy below ln(2)/2.
+Appendix D.2: class C+1 is uniform on [0, 1], class C−1 on [0.5, 1.5], with 1000 rows and Gaussian
+kernels with r = 0.1. The true log odds are zero on [0.5, 1] (the paper once says 1.5) and infinite
+elsewhere. The Bayes error rate is 25 %, and the smallest possible cross-entropy is ln(2)/2.
 
-No figure is printed but the picture. It is drawn again from the first draw, the output y(x) of both
-machines without any sigmoid, that of the support vectors rescaled. Where there is one class only
-our log odds are bounded by next to nothing: they leave the picture, as the true ones do.
+The paper gives a plot but no numbers. It is drawn again for the first draw: the outputs y(x) of
+both models without a sigmoid, that of the SVM rescaled. Where only one class occurs our log odds
+are nearly unbounded: they leave the plot, as the true ones do.
 
-- Whether "no setting of the sigmoid parameters A and B" makes log odds of the output of support
-  vectors is computed over 20 draws: A and B are those of the least expected cross-entropy, which
-  only who knows the truth can find. Errors and cross-entropies are expectations under the truth.
-- C of the support vector machine is not printed; 5-fold cross-validation of the error chooses it.
+- The paper states that "no setting of the sigmoid parameters A and B" turns the SVM's output into
+  the log odds. This is checked over 20 draws: A and B minimise the expected cross-entropy, which
+  requires the true distribution. Error rates and cross-entropies are expectations under the true
+  distribution.
+- C of the support vector machine is not given; it is chosen by 5-fold cross-validation of the error
+  rate.
 """
 WIDTH = 0.1
 N_ROWS = 1000
 N_DRAWS = 20
 SEED = 20100
 MODELS = ("RVM", "SVM")
-PRICES = (0.1, 1.0, 10.0, 100.0)
+C_VALUES = (0.1, 1.0, 10.0, 100.0)
 """Candidates for C."""
 GRID = (np.arange(600) + 0.5) / 400.0
 """Midpoints of cells of [0, 1.5]; no cell is cut by an end of a class."""
 DENSITIES = np.array([(GRID > 0.5), (GRID < 1.0)]) / 2.0
-"""Of each class, C+1 the second, times its share."""
+"""Density of each class times its prior probability; C+1 is the second."""
 OVERLAP = DENSITIES.all(axis=0)
 LIMIT = 10.0
-"""Log odds that are as good as infinite: more are not drawn."""
+"""Largest log odds that are drawn."""
 
 
 def _expected(values: np.ndarray) -> float:
@@ -60,7 +62,7 @@ def _entropy(odds: np.ndarray) -> float:
 
 
 def rescaled(output: np.ndarray) -> np.ndarray:
-    """Return A y + B of the least expected cross-entropy."""
+    """Return A y + B with the smallest expected cross-entropy."""
     scale = 1.0 / float(np.abs(output).max())
     best = minimize(lambda ab: _entropy(ab[0] * scale * output + ab[1]), (1.0, 0.0))
     odds: np.ndarray = best.x[0] * scale * output + best.x[1]
@@ -84,7 +86,7 @@ def fit(folder: Path | None, model: str, seed: int) -> dict[str, Any]:
         output = machine.decision_function(GRID[:, np.newaxis], marginalise=False)
         return judge(output) | {"output": output.round(4), "n_vectors": len(machine.relevance_)}
     cut = StratifiedKFold(5, shuffle=True, random_state=seed)
-    search = GridSearchCV(SVC(gamma=WIDTH**-2), {"C": PRICES}, cv=cut, scoring="accuracy")
+    search = GridSearchCV(SVC(gamma=WIDTH**-2), {"C": C_VALUES}, cv=cut, scoring="accuracy")
     machine = search.fit(X, y).best_estimator_
     output = machine.decision_function(GRID[:, np.newaxis])
     # the decision is the machine's own; only what is said of odds needs A and B
@@ -115,14 +117,14 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
             row.append(f"{number(float(values.mean()))} ± {number(error, 2)}")
         rows.append(row)
     n = len(results.under("RVM"))
-    title = f"Expectations under the truth, mean ± standard error over {n} draws"
-    head = ["", "error %", "cross-entropy", "rms of log odds in [0.5, 1]", "vectors"]
+    title = f"Expectations under the true distribution, mean ± standard error over {n} draws"
+    head = ["", "error %", "cross-entropy", "RMSE of log odds in [0.5, 1]", "vectors"]
     return [Table(title, head, rows)]
 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     rvm, svm = (np.asarray(results[f"{model}/0"]["output"]) for model in MODELS)
-    figure, panels = sheet(1, 1, width=6.5, height=4.0)
+    figure, panels = make_figure(1, 1, width=6.5, height=4.0)
     axes = panels[0, 0]
     ends = np.array([0.0, 0.5, 0.5, 1.0, 1.0, 1.5])
     truth = np.array([4.0, 4.0, 0.0, 0.0, -4.0, -4.0]) * LIMIT
@@ -138,7 +140,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, Figure 10",
-    title="outputs of classifiers next to the true log odds",
+    title="outputs of classifiers and the true log odds",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

@@ -1,4 +1,4 @@
-"""Section 4.4.1 of Tipping (2001): benchmarks of regression with one width for all inputs."""
+"""Section 4.4.1 of Tipping (2001): regression benchmarks with one length-scale for all features."""
 
 from __future__ import annotations
 
@@ -12,59 +12,60 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.report import Table, number
-from reproduce.common.pictures import COLOURS, GREY, sheet
-from reproduce.common.ratios import Ratio, ratio_of_means
-from reproduce.common.regression_sets import N_DRAWS, draw
-from reproduce.common.regression_table import MEAN, MEAN_OVER, SETS, Printed, read_printed
-from reproduce.common.regression_widths import (
+from reproduce.common.plots import COLOURS, GREY, make_figure
+from reproduce.common.ratios import Ratio, compute_ratio_of_means
+from reproduce.common.regression_datasets import N_DRAWS, draw
+from reproduce.common.regression_fits import (
     RVM_FACTORS,
     SVM_FACTORS,
     SVM_POINTS,
+    compute_r,
     cross_validate_rvm,
     cross_validate_svm,
     fit_rvm,
     fit_svm,
-    width_of,
 )
+from reproduce.common.regression_table import MEAN, MEAN_OVER, SETS, Printed, read_printed
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "fit", "search"]
 
 PROTOCOL = """
-Section 4.4.1 and Appendix E.1: Gaussian kernels exp(−|x − z|²/r²), 100 repetitions of each set.
+Section 4.4.1 and Appendix E.1: Gaussian kernels exp(−|x − z|²/r²), 100 repetitions of each data
+set.
 
-- **sinc**: 100 points of [−10, 10], noise of standard deviation 0.1 or uniform on [−0.1, 0.1];
-  root mean square to the true function at 1000 points. The errors as printed, 0.378 and the like,
-  cannot be that: a constant has 0.353. They are taken for ten times the root mean square, which
-  is inferred and not stated in the paper; the printed figures below are divided by ten.
-- **Friedman's functions**: 240 rows with noise, 1000 without to be judged on. The noise of #1 has
-  standard deviation 1, that of #2 and #3 a third of that of the function. **Boston**: 481 rows to
-  learn from, 25 to be judged on. Mean squared errors, as the size of the printed figures says.
-- The draws are fresh and the splits our own, the same for both models; the paper's are not known.
-- **Inputs** are standardised on the training rows. The paper does not say in which units its
-  widths are; with one width for all, units matter for Friedman #2, #3 and Boston.
-- **Width**: the paper says "chosen by 5-fold cross-validation" and no more. Ours is one of 13
-  multiples, from 1/4 to 16 in steps of √2, of the root of the number of inputs; the squared error
-  decides. It is the same for all repetitions of a set, the best on average on the first five
-  training sets. (For Boston these hold rows that are test rows of other splits.) How far the
-  candidates reach was set after a look at test errors of a few draws; all widths chosen for the
-  RVM lie well inside.
+- **sinc**: 100 points of [−10, 10], noise of standard deviation 0.1 or uniform on [−0.1, 0.1]; RMSE
+  with respect to the true function at 1000 points. The published errors, such as 0.378, cannot be
+  RMSEs: a constant has 0.353. We read them as ten times the RMSE, which the paper does not state;
+  the published values below are divided by ten.
+- **Friedman's functions**: 240 training rows with noise, 1000 test rows without. The noise of #1
+  has standard deviation 1, that of #2 and #3 a third of the standard deviation of the function.
+  **Boston**: 481 training rows, 25 test rows. Mean squared errors, as the magnitude of the
+  published values implies.
+- The draws and splits are our own and the same for both models; those of the paper are not known.
+- **Features** are standardised on the training rows. The paper does not give the units of its r;
+  with one r for all features, units matter for Friedman #2, #3 and Boston.
+- **r**: the paper says "chosen by 5-fold cross-validation". Ours is one of 13 multiples, from 1/4
+  to 16 in steps of √2, of the square root of the number of features, chosen by the squared error.
+  It is the same for all repetitions of a data set: the best on average on the first five training
+  sets. (For Boston these contain test rows of other splits.) The range of candidates was set after
+  seeing test errors of a few draws; all values chosen for the RVM are well inside it.
 - **RVM**: `RVMRegressor(kernel="rbf", gamma=r**-2)`. **SVM**: scikit-learn's `SVR`; r (6 multiples,
   1/4 to 8), C (1, 10 or 100 standard deviations of the targets) and ε (0.1 to 0.4 of them) are
-  chosen together in the same way; that grid was set after trial fits on a few draws.
-- **Mean over the SVM's**: the mean over the five sets without Friedman #1 of the ratio of the RVM's
-  figure to the SVM's, as in the paper: there to Tipping's SVM, here to ours. Standard
-  errors of ratios are those of paired repetitions, to first order.
-- The last table has the first 25 repetitions with the next narrower and the next wider kernels:
-  the number of vectors depends on the width much more than the error does. It was added after the
-  results were seen, and decides nothing.
-- The learnt scales (η-RVM) of Friedman #1 are another experiment.
+  chosen jointly in the same way; that grid was set after trial fits on a few draws.
+- **Mean over the SVM's**: the mean over the five data sets without Friedman #1 of the ratio of the
+  RVM's value to the SVM's, as in the paper: there to Tipping's SVM, here to ours. Standard errors
+  of ratios are those of paired repetitions, to first order.
+- The last table has the first 25 repetitions with the next smaller and the next larger r: the
+  number of vectors depends on r much more than the error does. It was added after the results were
+  seen, and does not affect the verdicts.
+- Learnt length-scales (η-RVM) for Friedman #1 are a separate experiment.
 """
 N_SEARCHED = 5
-"""Training sets that decide on widths, all together."""
+"""Number of training sets on which r is chosen."""
 N_FOLDS = 5
 N_BESIDE = 25
-"""Repetitions at the widths next to the one chosen."""
+"""Repetitions at the values of r next to the chosen one."""
 MODELS = ("RVM", "SVM")
 VECTORS = "vectors"
 
@@ -72,7 +73,7 @@ VECTORS = "vectors"
 def search(
     folder: Path | None, model: str, name: str, factor: float, place: int, n_folds: int
 ) -> dict[str, Any]:
-    """Cross-validate one width on one training set; for the SVM, with all C and epsilon."""
+    """Cross-validate one r on one training set; for the SVM, with all C and epsilon."""
     split = draw(folder, name, place)
     if model == "RVM":
         return {"errors": [cross_validate_rvm(split, factor, n_folds, seed=place)]}
@@ -82,7 +83,7 @@ def search(
 def fit(
     folder: Path | None, model: str, name: str, place: int, chosen: tuple[float, ...]
 ) -> dict[str, Any]:
-    """Fit one repetition with a width (and C and epsilon) that was chosen, and test it."""
+    """Fit one repetition with the chosen r (and C and epsilon), and evaluate the test rows."""
     split = draw(folder, name, place)
     found = fit_rvm(split, *chosen) if model == "RVM" else fit_svm(split, *chosen)
     error = math.sqrt(found.error) if SETS[name].is_root else found.error
@@ -110,13 +111,13 @@ def _searches(settings: Settings, results: Results) -> list[Task]:
 
 
 def _curve(results: Results, settings: Settings, model: str, name: str) -> np.ndarray:
-    """Return mean errors of the search: a row for each width, a column for each C and epsilon."""
+    """Return mean errors of the search: a row for each r, a column for each C and epsilon."""
     keys = (f"search/{model}/{name}/{factor:.3g}" for factor in _factors(model, settings))
     return np.array([np.mean(results.column(key, "errors"), axis=0) for key in keys])
 
 
 def _choice(results: Results, settings: Settings, model: str, name: str) -> tuple[float, ...]:
-    """Return the best width of the search, for the SVM with C and epsilon."""
+    """Return the best r of the search; for the SVM, with C and epsilon."""
     errors = _curve(results, settings, model, name)
     row, column = np.unravel_index(errors.argmin(), errors.shape)
     factor = _factors(model, settings)[row]
@@ -124,7 +125,7 @@ def _choice(results: Results, settings: Settings, model: str, name: str) -> tupl
 
 
 def _beside(factor: float) -> list[float]:
-    """Return the next narrower and the next wider candidate, where there is one."""
+    """Return the next smaller and the next larger candidate, if there is one."""
     place = RVM_FACTORS.index(factor)
     return [*RVM_FACTORS[max(place - 1, 0) : place], *RVM_FACTORS[place + 1 : place + 2]]
 
@@ -152,9 +153,9 @@ def _fits(settings: Settings, results: Results) -> list[Task]:
 
 
 def _ratio(results: Results, name: str, entry: str) -> Ratio:
-    """Return the RVM's figure over the SVM's."""
+    """Return the ratio of the RVM's value to the SVM's."""
     ours, reference = (results.column(f"fit/{model}/{name}", entry) for model in MODELS)
-    return ratio_of_means(ours, reference)
+    return compute_ratio_of_means(ours, reference)
 
 
 def _mean_cells(results: Results, printed: Printed) -> list[Cell]:
@@ -190,7 +191,7 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
     for name, (title, is_root, _, unit) in SETS.items():
         for model in MODELS:
             of, key = printed[name], f"fit/{model}/{name}"
-            column = "rms" if is_root else "mean squared error"
+            column = "RMSE" if is_root else "mean squared error"
             cells += [
                 Cell.of(
                     title,
@@ -223,7 +224,7 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _table_beside(results: Results, settings: Settings) -> Table:
-    """Return errors and vectors at the width chosen and at those next to it."""
+    """Return errors and numbers of vectors at the chosen r and at those next to it."""
     rows = []
     n = settings.at_most(N_BESIDE)
     for name, (title, *_) in SETS.items():
@@ -234,8 +235,8 @@ def _table_beside(results: Results, settings: Settings) -> Table:
             key = f"fit/RVM/{name}" if is_chosen else f"beside/{name}/{factor:.3g}"
             texts = (_mean(results.column(key, entry)[:n]) for entry in ("error", "n_vectors"))
             mark = " (chosen)" if is_chosen else ""
-            rows.append([title, number(width_of(factor, X)) + mark, *texts])
-    title = f"RVM by width, first {n} repetitions, ± standard error"
+            rows.append([title, number(compute_r(factor, X)) + mark, *texts])
+    title = f"RVM by r, first {n} repetitions, ± standard error"
     return Table(title, ["", "r", "error", "vectors"], rows)
 
 
@@ -249,22 +250,22 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
         rows.append(
             [
                 title,
-                number(width_of(factor, X)),
-                number(width_of(svm_factor, X)),
+                number(compute_r(factor, X)),
+                number(compute_r(svm_factor, X)),
                 f"{c:g}",
                 f"{e:g}",
                 *(f"{100 * np.mean(each):.0f}" for each in done),
             ]
         )
     head = ["", "r RVM", "r SVM", "C / sd", "ε / sd", "RVM converged %", "SVM converged %"]
-    title = "Chosen by cross-validation, inputs in standard deviations"
+    title = "Chosen by cross-validation, standardised features"
     return [Table(title, head, rows), _table_beside(results, settings)]
 
 
 def _draw_ratios(
     axes: Axes, printed: Sequence[float], ours: Sequence[Ratio], places: np.ndarray
 ) -> None:
-    """Draw printed and our ratios to the SVM, a row for each set."""
+    """Draw published and our ratios to the SVM, a row for each data set."""
     axes.axvline(1.0, color=GREY, linewidth=1.0)
     axes.plot(printed, places - 0.12, "D", color=COLOURS[1], fillstyle="none", label="printed")
     values, errors = zip(*ours, strict=True)
@@ -281,7 +282,7 @@ def _draw_ratios(
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     printed = read_printed(settings.folder)
-    figure, panels = sheet(1, 2, height=3.4, sharey=True)
+    figure, panels = make_figure(1, 2, height=3.4, sharey=True)
     places = np.arange(len(SETS))
     for axes, entry, index, words in zip(
         panels[0], ("error", "n_vectors"), (0, 1), ("error", "number of vectors"), strict=True
@@ -299,7 +300,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, Section 4.4.1",
-    title="benchmarks of regression, one width for all inputs",
+    title="regression benchmarks, one length-scale for all features",
     protocol=PROTOCOL,
     stages=(_searches, _fits, _fits_beside),
     cells=_cells,

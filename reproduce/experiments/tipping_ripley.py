@@ -1,4 +1,4 @@
-"""Figure 3 of Tipping (2001): Ripley's synthetic data, by support and relevance vectors."""
+"""Figure 3 of Tipping (2001): Ripley's synthetic data, by SVM and RVM."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
 from relvec import RVMClassifier
-from reproduce.common.label_sets import Split, read_ripley
-from reproduce.common.pictures import COLOURS, sheet
+from reproduce.common.class_datasets import Split, read_ripley
+from reproduce.common.plots import COLOURS, make_figure
 from reproduce.common.published import load
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 
 __all__ = ["EXPERIMENT", "fit", "surface"]
 
 PROTOCOL = """
-Section 4.2: 100 rows drawn from Ripley's 250, his 1000 rows to judge on, Gaussian kernels
-exp(−|x − z|²/r²) with r = 0.5. The paper shows one draw, which is not known; here are 100.
+Section 4.2: 100 training rows drawn from Ripley's 250, his 1000 test rows, and Gaussian kernels
+exp(−|x − z|²/r²) with r = 0.5. The paper shows one draw, which is not known; here there are 100.
 
-- The machine of relevance vectors is `RVMClassifier(gamma=4.0)`. Tipping's model has a bias; ours
-  takes its intercept from the shares of the classes unless kernels are wide, by a rule that was set
-  with these data in view, among others.
-- C of the support vector machine is chosen by 5-fold cross-validation of the error, as in the
-  paper, on a grid that is ours.
-- The picture shows the first draw: the boundary dashed as in the paper, and where relevance vectors
-  give probabilities of 0.25 and 0.75.
+- The RVM is `RVMClassifier(gamma=4.0)`. Tipping's model has a bias. Ours sets its intercept from
+  the class frequencies unless kernels are wide. This rule was chosen on these data, among others.
+- C of the support vector machine is chosen by 5-fold cross-validation of the error rate, as in the
+  paper, on our own grid.
+- The plot shows the first draw: the decision boundary, dashed as in the paper, and the contours of
+  the RVM's probabilities 0.25 and 0.75.
 """
 WIDTH = 0.5
 N_DRAWS = 100
 SEED = 2001
 MODELS = ("RVM", "SVM")
-PRICES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+C_VALUES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Candidates for C."""
 CORNERS = ((-1.35, -0.3), (0.95, 1.2))
-"""What the picture shows of the plane."""
+"""Part of the plane in the plot."""
 N_PIXELS = 80
 LINE = "Figure 3, 100 rows"
 
@@ -48,7 +47,7 @@ def _learn(model: str, split: Split, draw: int) -> Any:
     if model == "RVM":
         return RVMClassifier(gamma=WIDTH**-2).fit(split.X, split.y)
     cut = StratifiedKFold(5, shuffle=True, random_state=SEED + draw)
-    search = GridSearchCV(SVC(gamma=WIDTH**-2), {"C": PRICES}, cv=cut, scoring="accuracy")
+    search = GridSearchCV(SVC(gamma=WIDTH**-2), {"C": C_VALUES}, cv=cut, scoring="accuracy")
     return search.fit(split.X, split.y).best_estimator_
 
 
@@ -71,7 +70,7 @@ def _grid() -> tuple[np.ndarray, np.ndarray]:
 
 
 def surface(folder: Path | None, model: str, draw: int) -> dict[str, Any]:
-    """Return what decides, over the plane: log odds, or the output of the support vectors."""
+    """Return the decision function over the plane: log odds, or the output of the SVM."""
     fitted = _learn(model, read_ripley(folder, draw), draw)
     points = np.column_stack([axis.ravel() for axis in np.meshgrid(*_grid())])
     output = fitted.decision_function(points).reshape(N_PIXELS, N_PIXELS)
@@ -114,7 +113,7 @@ def _draw_points(axes: Axes, split: Split, vectors: np.ndarray) -> None:
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     split = read_ripley(settings.folder, 0)
-    figure, panels = sheet(1, 2, width=4.5, height=3.9, sharex=True, sharey=True)
+    figure, panels = make_figure(1, 2, width=4.5, height=3.9, sharex=True, sharey=True)
     for axes, model in zip(panels[0], ("SVM", "RVM"), strict=True):
         found = results[f"fit/{model}/0"]
         output = np.asarray(results[f"surface/{model}"]["output"])
@@ -153,7 +152,7 @@ def _legend() -> list[Line2D]:
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, Figure 3",
-    title="Ripley's synthetic data, errors and vectors of classifiers",
+    title="Ripley's synthetic data, error rates and numbers of vectors",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

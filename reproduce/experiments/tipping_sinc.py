@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bench.report import Table, number
-from reproduce.common.pictures import COLOURS, draw_line_fit, sheet
+from reproduce.common.plots import COLOURS, draw_line_fit, make_figure
 from reproduce.common.published import load
 from reproduce.common.sinc_splines import N_DRAWS, fit_rvm, fit_svm, read_sinc
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
@@ -19,23 +19,23 @@ __all__ = ["EXPERIMENT", "fit_clean", "fit_noisy"]
 PROTOCOL = """
 Section 4.1: 100 points of [−10, 10] and the linear spline kernel (29).
 
-- **Figure 1**: no noise; σ is fixed at 0.01, and so is ε of the support vector machine, whose C is
-  not printed and is 1000 here; anything larger gives the same. Errors are the largest at 1000
+- **Figure 1**: no noise. σ is fixed at 0.01, and so is ε of the support vector machine. Its C is
+  not given; it is 1000 here, and larger values give the same fit. Errors are the largest at 1000
   points.
-- **Figure 2**: noise uniform on [−0.2, 0.2], one draw in the paper, 100 here. The paper calls the
-  error "root-mean-square deviation from the true function" and does not say at which points. We
-  take 1000, as its Appendix E does for the benchmark on this function; at the 100 inputs it is
-  much the same (last table).
-- **RVM**: `RVMRegressor(kernel=LinearSpline())` on the inputs as they are.
-- **SVM**: on negative inputs the kernel is not positive definite, and libsvm returns errors of
-  thousands. So its inputs are shifted to [0, 20]. The kernel is divided by the mean of its
-  diagonal, which is the unit of C. For Figure 2, C and ε are chosen by 5-fold cross-validation on
-  a grid of 5 and 10 values; the paper's grid is not printed.
+- **Figure 2**: noise uniform on [−0.2, 0.2], one draw in the paper, 100 here. The paper reports the
+  "root-mean-square deviation from the true function" and does not say at which points. We use 1000
+  points, as its Appendix E does for the benchmark on this function; the RMSE at the 100 inputs is
+  nearly the same (last table).
+- **RVM**: `RVMRegressor(kernel=LinearSpline())` on the original inputs.
+- **SVM**: for negative inputs the kernel is not positive definite, and libsvm returns errors of
+  several thousand. So its inputs are shifted to [0, 20]. The kernel is divided by the mean of its
+  diagonal, which sets the unit of C. For Figure 2, C and ε are chosen by 5-fold cross-validation on
+  a grid of 5 and 10 values; the grid of the paper is not given.
 """
 EXAMPLES = ("tipping2001", "examples")
 MODELS = ("RVM", "SVM")
 HARD = 1000.0
-"""C of a machine that has to follow data without noise."""
+"""C of the SVM for data without noise."""
 CLEAN, NOISY = "Figure 1, no noise", "Figure 2, uniform noise"
 
 
@@ -79,11 +79,11 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
             cells.append(Cell.of(CLEAN, column, model, of, [value], kind=kind, runs=1, unit=unit))
     for model in MODELS:
         name, key = model.lower(), f"noisy/{model}"
-        for column, entry, kind in (
-            ("rms", "rms", Kind.ERROR),
-            ("vectors", "n_vectors", Kind.SIZE),
+        for column, figure, entry, kind in (
+            ("RMSE", "rms", "rms", Kind.ERROR),
+            ("vectors", "vectors", "n_vectors", Kind.SIZE),
         ):
-            of, values = noisy[f"{name}_{column}"], results.column(key, entry)
+            of, values = noisy[f"{name}_{figure}"], results.column(key, entry)
             cells.append(Cell.of(NOISY, column, model, of, values, kind=kind, runs=1))
     return cells
 
@@ -94,17 +94,17 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
         pairs = (results.column(f"noisy/{model}", name) for name in ("rms", "rms_at_data"))
         arrays = [np.asarray(values) for values in pairs]
         rows.append([model, *(f"{number(a.mean())} ± {number(a.std(ddof=1), 2)}" for a in arrays)])
-    title = f"{NOISY}: rms by where it is taken, mean ± standard deviation of draws"
+    title = f"{NOISY}: RMSE by evaluation points, mean ± standard deviation of draws"
     return [Table(title, ["", "1000 points", "100 inputs"], rows)]
 
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     data = read_sinc(settings.folder)
-    figure, panels = sheet(2, 2, sharex=True)
+    figure, panels = make_figure(2, 2, sharex=True)
     noisy = data["f"] + data["noise_unif_fig2"][0]
     rows = (
         ("clean/{}", data["f"], "no noise", "largest error", "largest"),
-        ("noisy/{}/0", noisy, "uniform noise", "rms", "rms"),
+        ("noisy/{}/0", noisy, "uniform noise", "RMSE", "rms"),
     )
     for row, (key, y, words, error, entry) in zip(panels, rows, strict=True):
         for axes, model, colour in zip(row, ("SVM", "RVM"), COLOURS[1::-1], strict=True):
@@ -127,7 +127,7 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, Figures 1 and 2",
-    title="sinc by linear splines, without and with noise",
+    title="sinc with linear splines, without and with noise",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

@@ -19,7 +19,7 @@ from relvec.bases import KernelBasis, PolynomialBasis
 from relvec.datasets import make_sinc_and_line
 from relvec.learning import LengthScaleLearner
 from relvec.published import InterleavedRVM
-from reproduce.common.pictures import COLOURS, sheet
+from reproduce.common.plots import COLOURS, make_figure
 from reproduce.common.published import load
 from reproduce.common.regressions import percent
 from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
@@ -27,25 +27,27 @@ from reproduce.engine import Cell, Experiment, Kind, Results, Settings, Task
 __all__ = ["COLUMNS", "EXPERIMENT", "fit", "floor"]
 
 PROTOCOL = """
-100 inputs uniform on [−10, 10]², which the paper does not print, and noise of standard deviation
-0.1; one draw in the paper, 50 here. Columns are Gaussian kernels on all rows, x1, x2, x1², x2² and
-x1x2. Errors are root mean squares to the truth at the training inputs, which is the smallest of
-the readings of the print; those at 1000 fresh inputs are in the first table below.
+100 inputs uniform on [−10, 10]², a distribution that the paper does not give, and noise of standard
+deviation 0.1; one draw in the paper, 50 here. The basis has Gaussian kernels on all rows, x1, x2,
+x1², x2² and x1x2. Errors are root mean squares with respect to the truth at the training inputs,
+which gives the smallest values of the possible readings; errors at 1000 new inputs are in the first
+table below.
 
-- The paper maximises the evidence of the sparse model in its precisions and in η in turn. So the
-  model held against it is the one that climbs this evidence in both: `SparseBayesRegressor` with
-  `LengthScaleLearner(n_refinements=3)`, **joint steps**. Functions are kernels, columns and the
-  constant, which is one of the basis functions in the paper (N + 1 in the beginning). That
-  it counts was settled after numbers without it had been seen: with one function less the printed
-  number would count as missed by us, being smaller at a missed error.
-- Beside it: **ard**, scales by the evidence of a Gaussian process alone, and **InterleavedRVM**,
-  the published algorithm with constants of ours, on 20 draws.
-- The support vector machine has the printed width, r = 3; its C and ε are not printed and are
-  chosen by 5-fold cross-validation on a grid.
-- Figures of Table 2 are medians over draws: some draws have a column with a large weight that wide
-  kernels take back, and η1 has a long tail. (Means had been seen before; verdicts on them are the
-  same.) The standard error is that of the median of a normal
-  sample whose standard deviation is read off the quartiles.
+- The paper maximises the evidence (marginal likelihood) of the sparse model over its precisions and
+  over the input scales η in turn. So the model compared with it maximises this evidence over both:
+  `SparseBayesRegressor` with `LengthScaleLearner(n_refinements=3)`, **joint steps**. Basis
+  functions are kernels, columns and the constant, which the paper counts among its N + 1 basis
+  functions. We decided to count the constant after seeing the numbers without it: with one function
+  less, our number would be judged "not reproduced", being smaller at an error that is not
+  reproduced.
+- For comparison: **ard**, length-scales that maximise the evidence of a Gaussian process alone, and
+  **InterleavedRVM**, the published algorithm with our constants, on 20 draws.
+- The support vector machine has the published r = 3; its C and ε are not given and are chosen by
+  5-fold cross-validation on a grid.
+- Our values for Table 2 are medians over draws: in some draws a column has a large weight that is
+  compensated by wide kernels, and η1 has a long tail. (Means had been seen before; their verdicts
+  are the same.) The standard error is that of the median of a normal sample whose standard
+  deviation is estimated from the quartiles.
 """
 SEED = 20_000
 N_DRAWS, N_REFERENCE = 50, 20
@@ -53,9 +55,9 @@ N_TEST = 1000
 SVM_WIDTH = 3.0
 SVM_GRID = {"C": (0.3, 1.0, 3.0, 10.0, 30.0, 100.0), "epsilon": (0.01, 0.03, 0.06, 0.1, 0.15)}
 COLUMNS = ("x1", "x2", "x1sq", "x2sq", "x1x2")
-"""Explicit columns, as the printed figures name their weights."""
+"""Explicit columns, named as in the published values."""
 TRUTH = {"x2": 0.1}
-"""Weights that are not zero in truth."""
+"""Weights whose true value is not zero."""
 TABLE_1, TABLE_2 = "Table 1", "Table 2"
 MAIN, SUPPORT = "joint steps", "SVM"
 SIDE = np.linspace(-10.0, 10.0, 33)
@@ -65,17 +67,17 @@ QUARTILES = 1.349
 
 
 class Parts(NamedTuple):
-    """What a fitted model consists of."""
+    """Parts of a fitted model."""
 
     n_kernels: int
     has_constant: bool
     weights: np.ndarray
-    """Of the columns, zero for those left out."""
+    """Weights of the columns, zero for those left out."""
     eta: np.ndarray
 
 
 class Scheme(NamedTuple):
-    """A way to fit, and how to read the model."""
+    """A fitting procedure, and how to read the model."""
 
     make: Callable[[], Any]
     read: Callable[[Any, int], Parts]
@@ -83,7 +85,7 @@ class Scheme(NamedTuple):
 
 
 def _read(model: Any, n_samples: int) -> Parts:
-    """Take apart a model of kernels on all samples, followed by products of two inputs."""
+    """Split a model of kernels on all samples, followed by products of two features."""
     chosen = np.asarray(model.relevance_) - n_samples
     powers = np.zeros(len(COLUMNS))
     explicit = chosen >= 0
@@ -156,7 +158,7 @@ def _tasks(settings: Settings, results: Results) -> list[Task]:
 
 
 def floor(noise_std: float, n_functions: float, n_samples: int) -> float:
-    """Return the rms to the truth, at the samples, of an unbiased fit of so many functions.
+    """Return the expected RMSE at the samples of an unbiased fit of so many functions.
 
     Noise of variance s^2 projected on k of N directions has the mean square s^2 k / N.
     """
@@ -185,7 +187,7 @@ def _cells(results: Results, settings: Settings) -> list[Cell]:
     cells = []
     for model, label, size in (("SVM", SUPPORT, "svm_vectors"), ("RVM", MAIN, "rvm_functions")):
         for column, name, figure, kind in (
-            ("rms", "rms", f"{model.lower()}_rms", Kind.ERROR),
+            ("RMSE", "rms", f"{model.lower()}_rms", Kind.ERROR),
             ("functions", "n_functions", size, Kind.SIZE),
         ):
             ours = results.column(label, name)
@@ -260,19 +262,19 @@ def _tables(results: Results, settings: Settings) -> list[Table]:
     least = floor(printed["noise_sd"], printed["rvm_functions"], printed["N"])
     print_row = [f"{printed['rvm_rms']:g}", "–", "–", f"{printed['rvm_functions']:g}"]
     errors.insert(
-        0, ["printed RVM", *print_row, number(least, 2), f"{printed['rvm_sigma']:g}", "1", "–"]
+        0, ["published RVM", *print_row, number(least, 2), f"{printed['rvm_sigma']:g}", "1", "–"]
     )
-    head = ["", "rms, training", "fresh", "its square", "functions", "floor", "noise sd"]
+    head = ["", "RMSE, training", "new inputs", "its square", "functions", "floor", "noise sd"]
     title = (
-        f"Rms to the truth ± standard error; floor: the least to expect of so many functions "
-        f"without a bias, {printed['N']} samples and noise of {printed['noise_sd']:g}"
+        f"RMSE with respect to the truth ± standard error; floor: expected RMSE of an unbiased fit "
+        f"of as many functions to {printed['N']} samples with noise {printed['noise_sd']:g}"
     )
     names = [_pretty(name) for name in COLUMNS]
     return [
         Table(title, [*head, "draws", "conv. %"], errors),
         Table(
-            "Percentage of draws in which each column is kept, medians of the scales, percentage "
-            "of draws without η2",
+            "Percentage of draws in which each column is kept, medians of the scales η, percentage "
+            "of draws with η2 = 0",
             ["", *names, "η1", "η2", "η2 = 0"],
             chosen,
         ),
@@ -290,7 +292,7 @@ def _surface(axes: Axes, heights: np.ndarray, title: str) -> None:
 
 def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
     X, y, truth = make_sinc_and_line(random_state=np.random.RandomState(SEED), return_truth=True)
-    figure, ((left, middle, right),) = sheet(
+    figure, ((left, middle, right),) = make_figure(
         1, 3, width=4.2, height=4.0, subplot_kw={"projection": "3d"}
     )
     _surface(left, truth(_grid()), "Figure 4: sinc(x1) + 0.1 x2 and the data")
@@ -300,14 +302,14 @@ def _figures(results: Results, settings: Settings) -> dict[str, Figure]:
         (right, MAIN, "Figure 5: RVM"),
     ):
         each = results[f"{label}/0"]
-        title = f"{words}; rms {each['rms']:.3g}, {each['n_functions']} functions"
+        title = f"{words}; RMSE {each['rms']:.3g}, {each['n_functions']} functions"
         _surface(axes, np.array(each["surface"]), title)
     return {"tipping_sinc_and_line": figure}
 
 
 EXPERIMENT = Experiment(
     source="Tipping 2001, section 4.3",
-    title="sinc(x1) + 0.1 x2 by kernels, explicit columns and learnt scales",
+    title="sinc(x1) + 0.1 x2 with kernels, explicit columns and learnt length-scales",
     protocol=PROTOCOL,
     stages=(_tasks,),
     cells=_cells,

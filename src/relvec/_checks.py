@@ -1,6 +1,6 @@
-"""Argument checks, and the sentences said when they fail.
+"""Argument checks and their error messages.
 
-Every error says what was given, what is needed, and where possible what to do.
+Every message states what was given, what is needed, and where possible what to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 __all__ = [
-    "as_objects",
+    "as_object_array",
     "check_bool",
     "check_choice",
     "check_dense",
@@ -26,16 +26,16 @@ __all__ = [
     "check_positive",
     "check_probability",
     "check_targets",
-    "nearest",
+    "find_closest_name",
 ]
 
 
-def nearest(name: str, choices: Iterable[str]) -> str | None:
+def find_closest_name(name: str, choices: Iterable[str]) -> str | None:
     """Return the choice spelled most like `name`, or None if none is close.
 
     Examples
     --------
-    >>> nearest("RFB", ["rbf", "linear"])
+    >>> find_closest_name("RFB", ["rbf", "linear"])
     'rbf'
     """
     by_lower = {choice.lower(): choice for choice in choices}
@@ -49,21 +49,21 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     Parameters
     ----------
     name : str
-        Name of the parameter, for the error.
+        Name of the parameter, for the message.
     value : object
-        What the user gave.
+        The value to check.
     choices : iterable of str
-        What is accepted.
+        Accepted values.
 
     Raises
     ------
     ValueError
-        If `value` is something else; the message lists the choices and the nearest one.
+        If `value` is something else; the message lists the choices and the closest one.
     """
     choices = list(choices)
     if isinstance(value, str) and value in choices:
         return value
-    close = nearest(value, choices) if isinstance(value, str) else None
+    close = find_closest_name(value, choices) if isinstance(value, str) else None
     listed = ", ".join(repr(choice) for choice in choices)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     raise ValueError(f"{name} must be one of {listed}; got {value!r}.{hint}")
@@ -75,13 +75,13 @@ def check_positive(name: str, value: Any, *, allow_zero: bool = False, also: str
     Parameters
     ----------
     name : str
-        Name of the parameter, for the error.
+        Name of the parameter, for the message.
     value : object
-        What the user gave.
+        The value to check.
     allow_zero : bool, default=False
         Whether zero passes.
     also : str, default=""
-        What else the parameter accepts, for the error: for instance ``'or "scale"'``.
+        What else the parameter accepts, for the message: for instance ``'or "scale"'``.
     """
     needed = "a non-negative number" if allow_zero else "a positive number"
     needed = f"{needed} {also}".rstrip()
@@ -105,12 +105,11 @@ def check_probability(name: str, value: Any) -> float:
 
 
 def check_targets(target: Any, shape: tuple[int, ...]) -> Any:
-    """Return targets as an array if there is one for each prediction."""
+    """Return targets as an array if there is one per prediction."""
     values = np.asarray(target)
     if values.shape != shape:
         raise ValueError(
-            f"target must have one entry for each prediction, shape {shape}; "
-            f"got shape {values.shape}."
+            f"target must have one entry per prediction, shape {shape}; got shape {values.shape}."
         )
     return values
 
@@ -121,11 +120,11 @@ def check_bool(name: str, value: Any, *, also: str = "") -> bool:
     Parameters
     ----------
     name : str
-        Name of the parameter, for the error.
+        Name of the parameter, for the message.
     value : object
-        What the user gave.
+        The value to check.
     also : str, default=""
-        What else the parameter accepts, for the error.
+        What else the parameter accepts, for the message.
     """
     if not isinstance(value, (bool, np.bool_)):
         needed = f"True or False {also}".rstrip()
@@ -155,9 +154,9 @@ def check_dense(X: Any, owner: str) -> None:
 
 
 def check_finite_input(values: Any, name: str) -> None:
-    """Say where an input is not finite, and which column of a data frame holds text.
+    """Raise if an input is not finite, or a column holds text, naming row and column.
 
-    Everything else is left to scikit-learn's checks.
+    All other checks are left to scikit-learn.
     """
     if issparse(values):
         values = values.tocoo().data
@@ -172,38 +171,38 @@ def check_finite_input(values: Any, name: str) -> None:
         if names is not None and array.ndim == 2:
             _refuse_text(array, name, names)
         elif name == "X":
-            _refuse_words(array)
+            _refuse_strings(array)
         return
     check_finite_block(array, name, names)
 
 
 def _refuse_text(array: np.ndarray, what: str, names: list[str]) -> None:
-    """Name the first column that is not made of numbers."""
+    """Raise an error that names the first column with values that are not numbers."""
     for column, column_name in zip(array.T, names, strict=True):
-        for value in filterfalse(_is_readable, column):
+        for value in filterfalse(_is_convertible, column):
             raise ValueError(
-                f"{what} must hold numbers; column {column_name} holds {value!r}. Leave it "
-                "out, or encode it first, for example by scikit-learn's OneHotEncoder in a "
-                "ColumnTransformer; the command `relvec fit` does so by itself."
+                f"{what} must hold numbers; column {column_name} holds {value!r}. Drop the column, "
+                "or encode it first, for example by scikit-learn's OneHotEncoder in a "
+                "ColumnTransformer; the command `relvec fit` does so automatically."
             ) from None
 
 
-def _refuse_words(array: np.ndarray) -> None:
-    """Say what to do with inputs that hold text; other objects are left to scikit-learn."""
+def _refuse_strings(array: np.ndarray) -> None:
+    """Raise an error for inputs that hold strings; other objects are left to scikit-learn."""
     for row, values in enumerate(array):
-        for value in filterfalse(_is_readable, np.ravel(values)):
+        for value in filterfalse(_is_convertible, np.ravel(values)):
             if not isinstance(value, str):
                 return
             raise ValueError(
-                f"X must hold numbers for this model; row {row} holds the text {str(value)!r}. "
-                "Use a kernel of texts, such as StringSpectrum(3) of relvec.kernels or a "
-                "function k(X, Z), or turn texts into numbers first, for example by "
+                f"X must hold numbers for this model; row {row} holds the string {str(value)!r}. "
+                "Use a kernel for strings, such as relvec.kernels.StringSpectrum(3) or a "
+                "function k(X, Z), or encode strings as numbers first, for example by "
                 "scikit-learn's TfidfVectorizer or OneHotEncoder."
             ) from None
 
 
-def _is_readable(value: Any) -> bool:
-    """Whether NumPy can read a value as a number."""
+def _is_convertible(value: Any) -> bool:
+    """Whether a value can be converted to a float."""
     try:
         float(value)
     except (TypeError, ValueError):
@@ -211,36 +210,38 @@ def _is_readable(value: Any) -> bool:
     return True
 
 
-def as_objects(values: Any) -> np.ndarray | None:
-    """Return inputs that are not numbers as an array of objects with two axes; None for numbers.
+def as_object_array(values: Any) -> np.ndarray | None:
+    """Return inputs that are not numbers as a 2-D array of objects; return None for numbers.
 
-    Texts and other objects that are given one by one become one column. Rows that are lists,
-    tuples or arrays of one length become as many columns; to keep such rows whole, give a
-    one-dimensional array of objects.
+    A sequence of strings or other objects becomes one column. Rows that are lists, tuples or arrays
+    of equal length become several columns; to use each row as one object, pass a one-dimensional
+    array of objects.
 
     Examples
     --------
-    >>> as_objects(["one", "two"])
+    >>> as_object_array(["one", "two"])
     array([['one'],
            ['two']], dtype=object)
-    >>> as_objects([[1.0], [2]]) is None
+    >>> as_object_array([[1.0], [2]]) is None
     True
     """
     if isinstance(values, str | bytes):
-        raise ValueError(f"X must be a list of texts; got one text, {values[:40]!r}: give [text].")
+        raise ValueError(
+            f"X must be a list of strings; got one string, {values[:40]!r}. Pass [string]."
+        )
     if issparse(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiubc"):
         return None
     if isinstance(values, np.ndarray) or hasattr(values, "columns") or hasattr(values, "dtype"):
         array = np.asarray(values, dtype=object)
     else:
-        array = _stacked(list(values))
+        array = _stack_objects(list(values))
     if array.ndim not in (1, 2) or all(map(_is_number, array.flat)):
         return None
     return array.reshape(len(array), -1)
 
 
-def _stacked(listed: list[Any]) -> np.ndarray:
-    """Rows of one length as a table, everything else as a column of objects."""
+def _stack_objects(listed: list[Any]) -> np.ndarray:
+    """Return rows of equal length as a 2-D array, anything else as a 1-D array of objects."""
     are_rows = all(isinstance(each, list | tuple | np.ndarray) for each in listed)
     if listed and are_rows and len({np.shape(row)[:1] for row in listed}) == 1:
         return np.array([list(row) for row in listed], dtype=object)
@@ -255,7 +256,7 @@ def _is_number(value: Any) -> bool:
 
 
 def check_finite_block(array: np.ndarray, what: str, columns: list[str] | None = None) -> None:
-    """Raise if `array` holds NaN or infinity, saying where the first one is.
+    """Raise if `array` holds NaN or infinity, naming the position of the first one.
 
     Parameters
     ----------
@@ -264,14 +265,15 @@ def check_finite_block(array: np.ndarray, what: str, columns: list[str] | None =
     what : str
         What the array is, as the subject of the error sentence.
     columns : list of str, optional
-        What to call the columns; numbered by default.
+        Names of the columns for the message; numbers by default.
 
     Raises
     ------
     ValueError
-        Naming the first position, in C order, and how many values are not finite.
+        If a value is not finite; the message has the first position and the number of such values.
     """
-    # The sum is finite whenever all is well, short of overflow: one pass, no temporary.
+    # If the sum is finite, so are all values: one pass, no temporary array. An infinite sum may
+    # also be an overflow, which the count below finds out.
     with np.errstate(all="ignore"):
         if np.isfinite(array.sum()):
             return

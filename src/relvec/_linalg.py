@@ -1,8 +1,8 @@
-"""The few dense factorisations everything rests on, straight from LAPACK.
+"""Cholesky factorisations and triangular solves, by direct calls of LAPACK and BLAS.
 
-SciPy's checked wrappers cost more than the arithmetic at the sizes of an active set, so
-the routines are called directly. No function here modifies its arguments unless it says so.
-Systems without equations, which LAPACK and BLAS refuse, have an empty solution.
+At the size of an active set the checks of SciPy's wrappers cost more than the arithmetic, so the
+routines are called directly. No function modifies its arguments unless it says so. Empty systems,
+which LAPACK and BLAS refuse, have an empty solution.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from threadpoolctl import ThreadpoolController
 from relvec._typing import Matrix, Vector
 
 EPS = float(np.finfo(np.float64).eps)
-"""Distance of 1 to the next larger number."""
+"""Machine epsilon of float64."""
 
-_MODEL = np.empty((1, 1))
+_EXAMPLE = np.empty((1, 1))
 _potrf, _potri, _potrs, _trtri, _trtrs = get_lapack_funcs(
-    ("potrf", "potri", "potrs", "trtri", "trtrs"), (_MODEL,)
+    ("potrf", "potri", "potrs", "trtri", "trtrs"), (_EXAMPLE,)
 )
-_sytrd, _ormqr, _pttrf, _pttrs = get_lapack_funcs(("sytrd", "ormqr", "pttrf", "pttrs"), (_MODEL,))
-_trsm, _syrk = get_blas_funcs(("trsm", "syrk"), (_MODEL,))
+_sytrd, _ormqr, _pttrf, _pttrs = get_lapack_funcs(("sytrd", "ormqr", "pttrf", "pttrs"), (_EXAMPLE,))
+_trsm, _syrk = get_blas_funcs(("trsm", "syrk"), (_EXAMPLE,))
 
 
 THREADED_ENTRIES = 4e6
-"""Dictionaries with fewer entries gain nothing from several BLAS threads."""
+"""Largest number of entries of a dictionary for which a single BLAS thread is used."""
 
 
 @cache
 def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()  # finding the libraries takes milliseconds: once
+    return ThreadpoolController()  # cached: finding the libraries takes milliseconds
 
 
 @contextmanager
-def fitting_threads(n_entries: float) -> Iterator[None]:
-    """Use one BLAS thread for small problems.
+def limit_blas_threads(n_entries: float) -> Iterator[None]:
+    """Context manager that limits BLAS to one thread for small problems.
 
-    Thousands of products of small matrices cost many times more when each of them wakes a
-    pool of threads, and worse on a busy machine.
+    A fit computes thousands of products of small matrices. Waking a pool of threads for each of
+    them takes many times longer than the product itself.
     """
     if n_entries > THREADED_ENTRIES:
         yield
@@ -66,7 +66,10 @@ def shifted_cholesky(matrix: Matrix, diagonal: Vector | float) -> Matrix | None:
 
 
 def robust_cholesky(matrix: Matrix) -> Matrix:
-    """Lower Cholesky factor of a matrix of unit diagonal that may be singular to rounding."""
+    """Return the lower Cholesky factor of a matrix that may be singular up to rounding.
+
+    The matrix has a unit diagonal, to which the smallest sufficient jitter is added.
+    """
     size = len(matrix)
     jitter = 0.0
     while size:
@@ -74,7 +77,7 @@ def robust_cholesky(matrix: Matrix) -> Matrix:
         if factor is not None:
             return factor
         if not np.isfinite(matrix).all():
-            raise FloatingPointError("the curvature of the posterior is not finite")
+            raise FloatingPointError("the Hessian of the log posterior is not finite")
         jitter = max(10.0 * jitter, 1e-14)
     return matrix
 
@@ -107,7 +110,7 @@ def inverse_from_cholesky(factor: Matrix) -> Matrix:
     """Return ``(L L')^-1`` as a full symmetric array."""
     if not len(factor):
         return np.empty((0, 0))
-    inverse, _ = _potri(factor, lower=1)  # the upper triangle stays zero, as in the factor
+    inverse, _ = _potri(factor, lower=1)  # only the lower triangle is filled
     inverse += inverse.T
     inverse.flat[:: len(inverse) + 1] *= 0.5
     return inverse
@@ -136,13 +139,13 @@ def solve_cholesky(factor: Matrix, right: Vector) -> Vector:
 
 
 def log_det_cholesky(factor: Matrix) -> float:
-    """Log determinant of ``L L'``."""
+    """Return the log determinant of ``L L'``."""
     return float(2.0 * np.log(factor.diagonal()).sum())
 
 
 def gram_of_rows(rows: Matrix) -> Matrix:
     """Return ``rows @ rows.T`` of a C-ordered array as a full symmetric array."""
-    # rows.T is Fortran-ordered, so trans=1 reads the memory as it lies.
+    # rows.T is Fortran-ordered, so trans=1 needs no copy.
     full = _syrk(1.0, rows.T, trans=1, lower=1)  # upper triangle zero
     full += full.T
     full.flat[:: len(full) + 1] *= 0.5

@@ -1,4 +1,4 @@
-"""What users call a signal: lists, arrays, series, images, with channels and gaps."""
+"""Reading of signals: lists, arrays, series and images, with channels and missing values."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from scipy.sparse import issparse
 from relvec._checks import check_choice
 from relvec._typing import BoolArray
 
-__all__ = ["as_mask", "as_numbers", "like", "resolve_channel_axis"]
+__all__ = ["as_mask", "as_numbers", "make_wrapper", "resolve_channel_axis"]
 
 
 def as_numbers(signal: Any) -> NDArray[Any]:
-    """View the input as an array of numbers, without reading what is on disk."""
+    """Return a signal as an array of numbers, without reading memory-mapped data."""
     if issparse(signal):
         raise TypeError(
-            "signal must be dense: most samples of a sparse one are zero without noise; got a "
-            "sparse matrix. If that is meant, pass signal.toarray()."
+            "signal must be dense; got a sparse matrix, most of whose samples are zero, without "
+            "noise. If that is intended, pass signal.toarray()."
         )
     values = np.asarray(np.ma.getdata(signal))
     if values.dtype.kind == "O":
@@ -42,7 +42,7 @@ def as_numbers(signal: Any) -> NDArray[Any]:
 
 
 def as_mask(mask: Any, shape: tuple[int, ...]) -> BoolArray:
-    """Return a mask that is True where values may be used."""
+    """Check a mask: True where a sample is observed."""
     observed = np.asarray(mask)
     if observed.dtype.kind != "b":
         raise ValueError(
@@ -58,10 +58,10 @@ def as_mask(mask: Any, shape: tuple[int, ...]) -> BoolArray:
 
 
 def resolve_channel_axis(signal: Any, shape: tuple[int, ...], channel_axis: Any) -> int | None:
-    """Axis of channels as a number from zero up, or None.
+    """Return the axis of the channels as a non-negative number, or None.
 
-    "auto" finds the colours of an image, the columns of a data frame, and the two to four columns
-    of a long array, which would be no image.
+    "auto" finds the colours of an image (the last of three axes, of length 3 or 4), the columns of
+    a data frame, and the columns of an array of shape (n, 2) to (n, 4) with ``n >= 32``.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def resolve_channel_axis(signal: Any, shape: tuple[int, ...], channel_axis: Any)
         )
     if n_axes == 1:
         raise ValueError(
-            "channel_axis leaves no axis of samples: the signal has only one. "
+            "channel_axis leaves no axis of samples: the signal has only one axis. "
             "Use channel_axis=None."
         )
     return int(channel_axis) % n_axes
@@ -99,11 +99,12 @@ def _likely_channels(signal: Any, shape: tuple[int, ...]) -> int | None:
     return 1 if is_table or is_long else None
 
 
-def like(signal: Any) -> Callable[[NDArray[Any]], Any]:
-    """Return a function that puts an array into the container `signal` came in.
+def make_wrapper(signal: Any) -> Callable[[NDArray[Any]], Any]:
+    """Return a function that converts an array to the container type of `signal`.
 
-    A pandas Series keeps index and name, a data frame also its columns, a polars Series its
-    name. Everything else stays an array. Neither library is imported.
+    A pandas Series keeps its index and name, a pandas data frame its index and columns, a polars
+    Series its name, a polars data frame its columns. Everything else stays an array. Neither
+    library is imported.
     """
     kind = type(signal)
     library = kind.__module__.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Names for the arrays that travel between rooms."""
+"""Type aliases of the arrays that modules exchange."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Matrix: TypeAlias = NDArray[np.float64]
 """A float64 array of two dimensions."""
 
 IndexArray: TypeAlias = NDArray[np.intp]
-"""Positions of atoms or rows."""
+"""An integer array of positions of atoms or rows."""
 
 BoolArray: TypeAlias = NDArray[np.bool_]
-"""A mask."""
+"""A boolean array."""
 
 __all__ = ["ArrayLike", "BoolArray", "IndexArray", "Matrix", "Vector"]

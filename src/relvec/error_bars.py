@@ -27,7 +27,7 @@ from relvec._linalg import inverse_diagonal_from_cholesky, shifted_cholesky, sol
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block, kernel_dictionary
-from relvec.kernels.definition import unboxed
+from relvec.kernels.definition import squeeze_object_column
 from relvec.posterior import Posterior
 
 
@@ -59,7 +59,7 @@ _TUNING = PivotTuning()
 def kernel_diagonal(kernel: KernelLike, X: Matrix, *, block_rows: int = 64) -> Vector:
     """Compute ``k(x, x)`` of every row; callables are evaluated in small blocks."""
     if isinstance(kernel, Kernel):
-        return np.asarray(kernel.diag(unboxed(X)), dtype=np.float64)
+        return np.asarray(kernel.diag(squeeze_object_column(X)), dtype=np.float64)
     parts = [X[start : start + block_rows] for start in range(0, len(X), block_rows)]
     return np.concatenate([kernel_block(kernel, part, part).diagonal() for part in parts])
 
@@ -141,10 +141,11 @@ class Novelty:
     - ``tau = (r - known)+ / (1 - known)``, the degree of extrapolation, zero at training inputs.
 
     If predictions fall back to a `centre`, let ``s`` and ``v`` be mean and variance of the sparse
-    model, ``d = s - centre``, and ``pi = d^4 / (d^4 + 4 amplitude^2)``, which is near one if the
-    mean is implausibly far from the centre. The prediction is then::
+    model, ``d = s - centre``, ``pi = d^4 / (d^4 + 4 amplitude^2)``, which is near one if the mean
+    is implausibly far from the centre, and ``absurd = d^4 / (d^4 + 16^4 amplitude^2)``, which is near
+    one only if it is absurdly far. The prediction is then::
 
-        omega    = tau (1 - known^8) pi
+        omega    = tau (1 - known^8 (1 - absurd)) pi
         mean     = s - omega d
         variance = (1 - rho) (v + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
 
@@ -228,8 +229,10 @@ class Novelty:
         # Squared distance in units of the amplitude; the cap avoids overflow.
         ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
-        # If the training inputs themselves are unexplained, novelty is no argument against a mean.
-        telling = 1.0 - self.known**8
+        # If the training inputs themselves are unexplained, novelty is no argument against a mean,
+        # unless the mean is absurdly far from all targets.
+        absurd = ratio**2 / (128.0**2 + ratio**2)
+        telling = 1.0 - self.known**8 * (1.0 - absurd)
         pull = telling * _share_beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
             1.0 - pull

@@ -29,7 +29,7 @@ import numpy as np
 
 from relvec._linalg import EPS, log_det_cholesky, shifted_cholesky
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.priors.base import FixedPoint, Statistics
+from relvec.priors.base import FixedPointTerms, Statistics
 
 NOISE_FLOOR = 1e-10
 """Lower bound on the estimated noise variance, as a share of the variance of the target. The search
@@ -212,7 +212,7 @@ def mackay_update(
     mean: Vector,
     noise_variance: float,
     shrunk: Vector | None,
-    density: FixedPoint,
+    density: FixedPointTerms,
 ) -> Vector:
     """Update the precisions of the active atoms by MacKay's fixed point, prior included.
 

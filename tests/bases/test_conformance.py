@@ -79,13 +79,13 @@ class MisplacedRows(KernelBasis):
         return bound._replace(source_row=bound.source_row * 0)
 
 
-class ChangesItself(KernelBasis):
+class ModifiesItself(KernelBasis):
     def bind(self, X, *, sample_weight=None, random_state=None):
         self.gamma = 1.0
         return super().bind(X, sample_weight=sample_weight, random_state=random_state)
 
 
-class ChangesItsInput(LinearBasis):
+class ModifiesItsInput(LinearBasis):
     def bind(self, X, *, sample_weight=None, random_state=None):
         X *= 2
         return super().bind(X)
@@ -182,17 +182,17 @@ def mean_free(X):
         (WidthFromAllRows(), "rows of zero weight change the atoms of WidthFromAllRows"),
         (CentersOnAllRows(), "rows of zero weight change the number of atoms"),
         (MisplacedRows(), "centres an atom on a row of zero weight"),
-        (ChangesItself(), "bind changes its parameters"),
-        (ChangesItsInput(), "bind changes its input"),
-        (OneAtomTooFew(), "3 columns but 2 atoms"),
-        (OtherAtoms(), "differs from the dictionary"),
+        (ModifiesItself(), "bind modifies the parameters"),
+        (ModifiesItsInput(), "bind modifies its input"),
+        (OneAtomTooFew(), "3 columns, but bound.atoms has 2 atoms"),
+        (OtherAtoms(), "differs from the columns of the dictionary"),
         (MaskOfIntegers(), "is_localised of MaskOfIntegers"),
         (RowsBeyondTheEnd(), "source_row of RowsBeyondTheEnd.*between -1 and"),
-        (UsesHoarding(), "must forget the other atoms"),
-        (UsesNameless(), r"one name per atom; got \[\]"),
-        (UsesAlike(), "gives atoms that differ the same name, 'atom'"),
+        (UsesHoarding(), "must not store the other atoms"),
+        (UsesNameless(), r"one string per atom; got \[\]"),
+        (UsesAlike(), "gives different atoms the same name, 'atom'"),
         (UsesRenaming(), "must keep the names"),
-        (FunctionBasis([mean_free]), "at one input depends on the others"),
+        (FunctionBasis([mean_free]), "at one input depends on the other inputs"),
     ],
     ids=lambda value: type(value).__name__,
 )

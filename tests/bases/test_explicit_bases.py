@@ -81,7 +81,7 @@ def test_polynomials_agree_with_scikit_learn(degree, interaction_only, include_l
     lowest = 1 if include_linear else 2
     largest = min(degree, n_features) if interaction_only else degree
     if largest < lowest:
-        with pytest.raises(ValueError, match="has no atoms"):
+        with pytest.raises(ValueError, match="has no basis functions"):
             basis.bind(inputs)
         return
     reference = PolynomialFeatures(
@@ -109,7 +109,9 @@ def test_polynomial_errors():
         PolynomialBasis(2.0).bind(X)
     with pytest.raises(ValueError, match="degree must be an integer of at least 1; got 0"):
         PolynomialBasis(0).bind(X)
-    with pytest.raises(ValueError, match="has no atoms for 4 features.*include_linear=True"):
+    with pytest.raises(
+        ValueError, match="has no basis functions for 4 features.*include_linear=True"
+    ):
         PolynomialBasis(1, include_linear=False).bind(X)
     with pytest.raises(TypeError, match="PolynomialBasis needs dense inputs"):
         PolynomialBasis().bind(sparse.csr_array(X))

@@ -7,7 +7,7 @@ import pytest
 
 from relvec import SparseBayesRegressor
 from relvec.bases import CosineBasis, KernelBasis, WaveletBasis
-from relvec.bases.grid import regular_grid
+from relvec.bases.grid import find_regular_grid
 from relvec.dictionaries import WaveletDictionary
 from relvec.solvers.gaussian.shrinkage import shrink
 from relvec.testing import check_basis
@@ -48,7 +48,7 @@ def test_conformance(rng, basis, grid):
 
 def test_rows_may_come_in_any_order(rng):
     X = image_grid(rng)
-    grid, order = regular_grid(X, "Basis")
+    grid, order = find_regular_grid(X, "Basis")
     assert grid.shape == (4, 7)
     np.testing.assert_allclose(grid.points(order), X, atol=1e-12)
     y = rng.normal(size=len(X))
@@ -62,7 +62,7 @@ def test_rows_may_come_in_any_order(rng):
 
 def test_rounded_time_stamps_are_a_grid(rng):
     stamps = 1.7e9 + np.round(np.arange(50) * 0.01, 3) + rng.uniform(-4e-6, 4e-6, 50)
-    grid, order = regular_grid(stamps[:, None], "Basis")
+    grid, order = find_regular_grid(stamps[:, None], "Basis")
     assert grid.shape == (50,)
     np.testing.assert_array_equal(order, np.arange(50))
 

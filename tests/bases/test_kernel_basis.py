@@ -208,7 +208,7 @@ def test_errors(parameters, error, complaint):
 @pytest.mark.parametrize("centers", ["all", 3])
 @pytest.mark.parametrize("method", ["kmeans++", "random", "grid"])
 def test_some_row_must_have_weight(centers, method):
-    with pytest.raises(ValueError, match="at least one input of positive weight"):
+    with pytest.raises(ValueError, match="no input has a positive sample_weight"):
         KernelBasis(gamma=1, centers=centers, center_method=method).bind(
             X, sample_weight=np.zeros(25)
         )

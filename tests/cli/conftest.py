@@ -1,4 +1,4 @@
-"""Small tables, and models of them that are fitted once."""
+"""Small tables, and models that are fitted to them once per session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cli():
 
 @pytest.fixture
 def refused(cli):
-    """Run a command that must fail: one sentence, no traceback, its exit code."""
+    """Run a command that must fail with one message, without traceback; return the message."""
 
     def run(*arguments, code=1, **options):
         result = cli(*arguments, **options)
@@ -39,13 +39,13 @@ def refused(cli):
 
 @pytest.fixture
 def fit_model():
-    """Fit a linear model without a word."""
+    """Fit a linear model with --quiet."""
     return fit_quietly
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Tables and models that no test changes."""
+    """Folder of tables and models that no test modifies."""
     place = tmp_path_factory.mktemp("cli")
     rng = np.random.default_rng(0)
     make_houses(120, rng).write_csv(place / "houses.csv")

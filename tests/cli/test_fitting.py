@@ -11,27 +11,27 @@ import pytest
 
 import relvec.io
 from relvec.cli.console import CommandConsole
-from relvec.cli.drawing import draw_rows
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.kinds import Column
 from relvec.cli.models import make_model
-from relvec.cli.problem import Problem, state_problem
+from relvec.cli.problem import Problem, define_problem
 from relvec.cli.sources import Source
-from relvec.cli.validation import cross_validate, make_folds, relevance_of
+from relvec.cli.subsampling import draw_rows
+from relvec.cli.validation import compute_permutation_importance, cross_validate, make_folds
 
 SOURCE = Source("table.csv", "csv")
 
 
 def state(frame, console=None, *, target, max_rows=50_000, seed=0, **options):
     rows = draw_rows([frame], SOURCE, target=target, max_rows=max_rows, seed=seed)
-    return state_problem(
+    return define_problem(
         rows, SOURCE, console or CommandConsole(quiet=True), target=target, **options
     )
 
 
 @pytest.fixture(scope="module")
 def answer(folder, tmp_path_factory):
-    """What a fit with cross-validation says to machines."""
+    """JSON output of a fit with cross-validation."""
     from typer.testing import CliRunner
 
     from relvec.cli.app import app
@@ -45,7 +45,7 @@ def answer(folder, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_answer_compares_with_baselines_on_the_same_folds(answer):
+def test_json_has_the_baselines_on_the_same_folds(answer):
     results = answer["cross_validation"]["models"]
     assert set(results) == {"linear", "rvm", "mean", "ridge"}
     rmse = {name: found["rmse"]["mean"] for name, found in results.items()}
@@ -55,21 +55,26 @@ def test_the_answer_compares_with_baselines_on_the_same_folds(answer):
     assert results["rvm"]["coverage"]["mean"] > 0.85
 
 
-def test_the_answer_knows_which_columns_matter(answer):
-    ranked = list(answer["relevance"])
+def test_json_has_permutation_importances(answer):
+    ranked = list(answer["permutation_importance"])
     assert ranked[0] == "area"
     assert set(ranked[:3]) == {"area", "town", "age"}
-    assert answer["relevance"]["area"] > 10 * abs(answer["relevance"]["door_number"])
+    assert answer["permutation_importance"]["area"] > 10 * abs(
+        answer["permutation_importance"]["door_number"]
+    )
 
 
-def test_the_answer_says_what_was_left_out(answer):
+def test_json_has_the_dropped_columns(answer):
     assert [each["name"] for each in answer["dropped"]] == ["id"]
-    assert any("'rooms' misses 6 of 120 values" in note for note in answer["notes"])
+    assert any("'rooms': 6 of 120 values are missing" in note for note in answer["notes"])
 
 
-def test_the_file_knows_what_the_screen_said(answer):
+def test_the_file_stores_the_results(answer):
     about = relvec.io.inspect(answer["output"]).about
-    for fact in ("target", "task", "rows", "columns", "cross_validation", "relevance", "model"):
+    for fact in (
+        *("target", "task", "rows", "columns", "cross_validation"),
+        *("permutation_importance", "model"),
+    ):
         assert about[fact] == answer[fact]
 
 
@@ -83,7 +88,7 @@ def test_the_file_is_a_pipeline_of_any_data_frame(answer, folder):
 
 
 @pytest.mark.slow
-def test_the_screen(cli, folder, tmp_path):
+def test_the_summary(cli, folder, tmp_path):
     output = tmp_path / "m.relvec"
     fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", output, "--model", "linear"]
     result = cli(*fit, "--folds", "3")
@@ -92,7 +97,7 @@ def test_the_screen(cli, folder, tmp_path):
         "kind (3 classes)",
         "log loss",
         "logistic",
-        "class shares",
+        "class prior",
         "calibration",
         "saved",
     ):
@@ -102,7 +107,7 @@ def test_the_screen(cli, folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_quiet_says_nothing_and_json_is_one_object(cli, folder, tmp_path):
+def test_quiet_prints_nothing_and_json_is_one_object(cli, folder, tmp_path):
     fit = ["fit", folder / "flowers.csv", "-t", "kind", "-o", tmp_path / "m.relvec"]
     fit += ["--model", "linear", "--no-cv", "--quiet"]
     assert cli(*fit).output == ""
@@ -122,11 +127,11 @@ def test_the_same_seed_gives_the_same_model(cli, folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_select_is_a_model_too(cli, folder, tmp_path):
+def test_the_model_select(cli, folder, tmp_path):
     fit = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m.relvec"]
     answer = json.loads(cli(*fit, "--model", "select", "--no-cv", "--json", "-q").stdout)
     assert answer["model"] == "select"
-    assert answer["relevance"]["door_number"] == pytest.approx(0.0, abs=1e-6)
+    assert answer["permutation_importance"]["door_number"] == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -171,7 +176,7 @@ def test_standard_input_with_semicolons_and_decimal_commas(cli, tmp_path):
     assert answer["columns"][0] == {"name": "x", "kind": "number", "missing": 0}
 
 
-# what is asked
+# task, rows and columns
 
 
 @pytest.mark.parametrize(
@@ -205,16 +210,16 @@ def test_rows_without_a_target_are_counted():
     console = CommandConsole(quiet=True)
     problem = state(frame, console, target="y", task="regression")
     assert problem.rows == {"read": 15, "without_target": 5, "not_used": 0, "used": 10}
-    assert "5 of 15 rows have no 'y'" in console.notes[0]
+    assert "5 of 15 rows are not used: 'y' is missing" in console.notes[0]
 
 
-def test_many_rows_are_drawn_from():
+def test_many_rows_are_subsampled():
     frame = pl.DataFrame({"x": np.arange(1000) * 2.0, "y": np.arange(1000) / 7})
     console = CommandConsole(quiet=True)
     problem = state(frame, console, target="y", max_rows=100)
     assert problem.n_rows == len(problem.table) == 100
     assert np.allclose(problem.table["x"].to_numpy() / 14.0, problem.target)
-    assert "Of 1000 rows, 100 drawn by chance" in console.notes[0]
+    assert "100 of 1000 rows, drawn at random," in console.notes[0]
     assert state(frame, target="y", max_rows=0).n_rows == 1000
 
 
@@ -228,22 +233,22 @@ def test_features_and_drop():
     assert [each.name for each in rest.columns] == ["a", "c"]
 
 
-def test_codes_may_be_levels():
+def test_codes_may_be_categories():
     frame = pl.DataFrame({"zip": [10, 20, 30] * 4, "y": np.arange(12.0) ** 2})
     (column,) = state(frame, target="y", categorical=["zip"]).columns
-    assert (column.kind, sorted(column.levels)) == ("level", ["10", "20", "30"])
+    assert (column.kind, sorted(column.categories)) == ("category", ["10", "20", "30"])
 
 
-def test_rare_levels_are_told(cli, tmp_path):
+def test_pooled_categories_are_noted(cli, tmp_path):
     rng = np.random.default_rng(0)
     town = ["A"] * 20 + ["B"] * 18 + ["C", "D"]
     pl.DataFrame({"town": town, "y": rng.normal(size=40)}).write_csv(tmp_path / "t.csv")
     fit = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.relvec", "--no-cv"]
     result = cli(*fit, "--model", "linear")
-    assert "Rare levels of 'town' are taken together: 'C', 'D'." in result.stderr
+    assert "Rare categories of 'town' are pooled: 'C', 'D'." in result.stderr
 
 
-def test_a_counter_is_time_if_there_is_nothing_else():
+def test_a_row_identifier_is_used_if_it_is_the_only_column():
     frame = pl.DataFrame({"t": np.arange(30), "y": np.sin(np.arange(30))})
     assert [each.name for each in state(frame, target="y").columns] == ["t"]
 
@@ -252,7 +257,7 @@ def test_a_counter_is_time_if_there_is_nothing_else():
 
 
 class Watcher:
-    """A regressor that remembers what it was given."""
+    """A regressor that stores its training data."""
 
     seen: list = []  # noqa: RUF012
 
@@ -276,12 +281,12 @@ class Watcher:
         return LinearRegression().__sklearn_tags__()
 
 
-def test_medians_and_levels_are_learnt_inside_the_folds():
+def test_medians_and_categories_are_learnt_inside_the_folds():
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=40)
     numbers[:10] = np.nan
     table = pl.DataFrame({"n": numbers, "l": ["a"] * 20 + ["b"] * 20})
-    columns = [Column("n", "number", n_missing=10), Column("l", "level", ["a", "b"])]
+    columns = [Column("n", "number", n_missing=10), Column("l", "category", ["a", "b"])]
     problem = Problem(
         table, rng.normal(size=40), "y", "regression", columns, [], {}, np.arange(1, 41)
     )
@@ -301,11 +306,11 @@ def test_a_column_may_be_missing_in_a_whole_fold():
     )
     problem = state(frame, target="y")
     pipeline = build_pipeline(problem.columns, 20, Watcher())
-    outcomes = cross_validate({"w": pipeline}, problem, make_folds(problem, 5, 0))
-    assert len(outcomes["w"].figures) == 5
+    results = cross_validate({"w": pipeline}, problem, make_folds(problem, 5, 0))
+    assert len(results["w"].metrics) == 5
 
 
-def test_a_class_may_be_rarer_than_folds_are_many():
+def test_a_class_may_have_fewer_rows_than_folds():
     labels = np.array(["a"] * 10 + ["b"] * 9 + ["c"])
     table = pl.DataFrame({"x": np.arange(20.0)})
     problem = Problem(
@@ -315,23 +320,23 @@ def test_a_class_may_be_rarer_than_folds_are_many():
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(20))
 
 
-def test_hints_in_words(cli, tmp_path):
+def test_a_model_without_basis_functions_is_noted(cli, tmp_path):
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
     table.write_csv(tmp_path / "noise.csv")
     fit = ["fit", tmp_path / "noise.csv", "-t", "y", "-o", tmp_path / "m.relvec"]
     result = cli(*fit, "--model", "linear")
-    assert "Nothing in the inputs is worth keeping" in result.stderr
+    assert "No basis function was selected" in result.stderr
 
 
-def test_large_targets_are_not_taken_for_missing():
+def test_large_targets_are_not_missing():
     values = np.random.default_rng(3).normal(size=40)
     frame = pl.DataFrame({"x": values, "y": np.round(values * 1e20)})
     assert state(frame, target="y").rows["used"] == 40
 
 
-def test_rows_are_not_drawn_with_the_numbers_that_made_them():
-    """The user may have shuffled his rows with the generator of the same seed."""
+def test_rows_are_not_drawn_with_the_random_numbers_of_the_user():
+    """The user may have shuffled the rows with a generator of the same seed."""
     values = np.random.default_rng(0).choice(1000, 1000, replace=False) / 7.0
     frame = pl.DataFrame({"x": values, "y": values})
     chosen = np.isin(values, state(frame, target="y", max_rows=100).target)
@@ -339,16 +344,16 @@ def test_rows_are_not_drawn_with_the_numbers_that_made_them():
     assert np.intersect1d(np.flatnonzero(chosen), ours).size < 30
 
 
-def test_relevance_is_measured_on_rows_from_everywhere():
+def test_permutation_importance_uses_a_random_subset_of_rows():
     rng = np.random.default_rng(1)
     x = np.sort(rng.normal(size=1200))
     table, target = pl.DataFrame({"x": x, "junk": rng.normal(size=1200)}), 3.0 * x
     columns = [Column("x", "number"), Column("junk", "number")]
     fitted = build_pipeline(columns, 1200, make_model("linear", "regression", 1200, 0))
-    rises = relevance_of(fitted.fit(table, target), table, target, 0)
-    # a shuffled x is wrong by sqrt(2) times its deviation
-    assert rises["x"] == pytest.approx(3.0 * np.sqrt(2.0) * np.std(x), rel=0.15)
-    assert rises["junk"] == 0.0
+    importance = compute_permutation_importance(fitted.fit(table, target), table, target, 0)
+    # permuting x gives an error of sqrt(2) times its standard deviation
+    assert importance["x"] == pytest.approx(3.0 * np.sqrt(2.0) * np.std(x), rel=0.15)
+    assert importance["junk"] == 0.0
 
 
 @pytest.mark.slow
@@ -361,28 +366,28 @@ def test_classes_of_few_rows_are_named(cli, tmp_path):
 
 
 @pytest.mark.parametrize("rows", ["3", "-1"])
-def test_too_few_rows_may_not_be_asked_for(refused, folder, tmp_path, rows):
+def test_max_rows_has_a_minimum(refused, folder, tmp_path, rows):
     arguments = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m"]
     assert "--max-rows must be" in refused(*arguments, "--max-rows", rows, code=2)
 
 
 @pytest.mark.parametrize("option", ["--drop", "--categorical"])
-def test_the_target_is_no_input(refused, folder, tmp_path, option):
+def test_the_target_is_not_a_feature(refused, folder, tmp_path, option):
     arguments = ["fit", folder / "houses.csv", "-t", "price", "-o", tmp_path / "m"]
     assert "is the target" in refused(*arguments, option, "price", code=2)
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_copies_of_rows_are_told(times):
+def test_duplicate_rows_are_noted(times):
     values = np.random.default_rng(0).normal(size=(30, 2))
     frame = pl.concat([pl.DataFrame({"x": values[:, 0], "y": values[:, 1]})] * times)
     console = CommandConsole(quiet=True)
     state(frame, console, target="y")
-    assert any("60 of 90 rows are exact copies" in note for note in console.notes) == (times == 3)
+    assert any("60 of 90 rows are duplicates" in note for note in console.notes) == (times == 3)
 
 
 def test_rows_of_counts_may_be_equal():
     frame = pl.DataFrame({"x": [1, 2, 3] * 20, "y": ["a", "b"] * 30})
     console = CommandConsole(quiet=True)
     state(frame, console, target="y")
-    assert not any("copies" in note for note in console.notes)
+    assert not any("duplicates" in note for note in console.notes)

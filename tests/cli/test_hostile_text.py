@@ -1,4 +1,4 @@
-"""Texts that are not what they seem: encodings, quotes, control characters, changing columns."""
+"""Difficult text: encodings, quotes, control characters, columns that change between rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from relvec.cli.console import CommandConsole, visible
+from relvec.cli.console import CommandConsole, escape_controls
 from relvec.cli.limits import Limits
 
 NUMBERS = [f"{i},{i * i % 7}.5,{2 * i}.25" for i in range(40)]
@@ -21,8 +21,8 @@ def text_of(header="a,b,y", lines=NUMBERS):
 
 
 @pytest.fixture
-def told(cli, tmp_path):
-    """Fit a table of these bytes; returns the exit code and all that was said."""
+def fit_text(cli, tmp_path):
+    """Fit a table of these bytes; return the exit code and the messages."""
 
     def run(content, *options):
         table = tmp_path / "table.csv"
@@ -38,60 +38,60 @@ def told(cli, tmp_path):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf16_is_called_by_its_name(told, encoding):
-    code, said = told(text_of().encode(encoding))
+def test_utf16_is_recognised(fit_text, encoding):
+    code, message = fit_text(text_of().encode(encoding))
     assert code == 1
-    assert "iconv -f utf-16" in said
+    assert "iconv -f utf-16" in message
 
 
-def test_bytes_of_value_zero_are_no_text(told):
-    code, said = told(text_of().replace("0.5", "0\0.5"))
+def test_nul_bytes_are_rejected(fit_text):
+    code, message = fit_text(text_of().replace("0.5", "0\0.5"))
     assert code == 1
-    assert "value zero" in said
+    assert "NUL bytes" in message
 
 
-def test_a_quote_that_is_not_closed(told):
-    code, said = told(text_of().replace("\n", '\n"', 1))
+def test_a_quote_that_is_not_closed(fit_text):
+    code, message = fit_text(text_of().replace("\n", '\n"', 1))
     assert code == 1
-    assert "Is every quote closed?" in said
+    assert "Is every quote closed?" in message
 
 
-def test_a_semicolon_is_suggested_where_commas_are_decimal(told):
+def test_a_semicolon_is_suggested_where_commas_are_decimal(fit_text):
     content = text_of().replace(",", ";").replace(".", ",")
-    code, said = told(content)
+    code, message = fit_text(content)
     assert code == 1
-    assert "--delimiter ';', with --decimal-comma" in said
-    code, said = told(content, "--delimiter", ";")
+    assert "--delimiter ';', with --decimal-comma" in message
+    code, message = fit_text(content, "--delimiter", ";")
     assert code == 1
-    assert "add --decimal-comma" in said
-    assert told(content, "--delimiter", ";", "--decimal-comma")[0] == 0
+    assert "add --decimal-comma" in message
+    assert fit_text(content, "--delimiter", ";", "--decimal-comma")[0] == 0
 
 
-def test_short_rows_are_counted(told):
-    code, said = told(text_of() + "1\n2,3\n")
+def test_short_rows_are_counted(fit_text):
+    code, message = fit_text(text_of() + "1\n2,3\n")
     assert code == 0
-    assert "2 rows of" in said
-    assert "fewer fields than the header, the first of them row 41" in said
+    assert "2 rows of" in message
+    assert "fewer fields than the header (the first is row 41)" in message
 
 
-def test_one_text_among_numbers_is_shown(told):
-    code, said = told(text_of(lines=[*NUMBERS, "oops,1,2"]))
+def test_one_text_among_numbers_is_shown(fit_text):
+    code, message = fit_text(text_of(lines=[*NUMBERS, "oops,1,2"]))
     assert code == 1
-    assert "most are numbers, but one is 'oops'" in said
-    code, said = told(text_of(lines=[*NUMBERS, "1,1,oops"]))
+    assert "most values are numbers, but one is 'oops'" in message
+    code, message = fit_text(text_of(lines=[*NUMBERS, "1,1,oops"]))
     assert code == 1
-    assert "most are numbers, but one is 'oops'" in said
+    assert "most values are numbers, but one is 'oops'" in message
 
 
 @pytest.mark.parametrize("name", ["*", "^x$", "^.*$"])
-def test_names_that_are_patterns_are_refused(told, name):
-    code, said = told(text_of(f"{name},b,y"))
+def test_names_that_are_patterns_are_rejected(fit_text, name):
+    code, message = fit_text(text_of(f"{name},b,y"))
     assert code == 1
-    assert f"has a column named {name!r}" in said
-    assert "another name" in said
+    assert f"has a column named {name!r}" in message
+    assert "Rename the column" in message
 
 
-def test_names_change_no_terminal(cli, tmp_path):
+def test_names_cannot_control_the_terminal(cli, tmp_path):
     names = "\x1b[31mred,[/bold]:heart:,y"
     table = tmp_path / "table.csv"
     table.write_text(text_of(names, [f"{i % 3 or ''},{i}.5,{i}.25" for i in range(40)]))
@@ -104,7 +104,7 @@ def test_names_change_no_terminal(cli, tmp_path):
     assert model.exists()
 
 
-def test_bars_show_names_as_they_are(monkeypatch):
+def test_progress_bars_show_names_without_markup(monkeypatch):
     screen = io.StringIO()
     screen.isatty = lambda: True
     monkeypatch.setattr("sys.stderr", screen)
@@ -116,18 +116,18 @@ def test_bars_show_names_as_they_are(monkeypatch):
     assert "denoising [/b]" in screen.getvalue()
 
 
-def test_visible_leaves_letters_alone():
-    assert visible("Größe 温度 ²") == "Größe 温度 ²"
-    assert visible("a\r\nb\x9b") == r"a\r\nb\x9b"
+def test_only_control_characters_are_escaped():
+    assert escape_controls("Größe 温度 ²") == "Größe 温度 ²"
+    assert escape_controls("a\r\nb\x9b") == r"a\r\nb\x9b"
 
 
-def test_names_of_files_may_be_no_text(cli):
+def test_file_names_may_be_invalid_unicode(cli):
     result = cli("inspect", "\udcff.relvec", "--json")
     assert result.exit_code == 1
     assert "There is no file" in json.loads(result.stdout)["error"]
 
 
-def test_many_columns_do_not_flood_the_screen(cli, tmp_path):
+def test_many_notes_are_shortened(cli, tmp_path):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(30, 20))
     table = pl.DataFrame({f"x{i}": values[:, i] for i in range(20)})
@@ -140,12 +140,12 @@ def test_many_columns_do_not_flood_the_screen(cli, tmp_path):
     )
     assert result.exit_code == 0
     assert len(result.stderr.splitlines()) == 5
-    assert "20 columns have missing values in all" in result.stderr
+    assert "20 columns have missing values in total" in result.stderr
 
 
 @pytest.fixture
 def lines_of(cli, fit_model, tmp_path):
-    """Predict JSON lines in blocks of ten, with the columns they came with."""
+    """Predict JSON lines in blocks of ten rows, with --keep."""
     rng = np.random.default_rng(0)
     values = rng.normal(size=(30, 2))
     train = pl.DataFrame({"a": values[:, 0], "b": values[:, 1], "y": values[:, 0] + 0.5})
@@ -173,7 +173,7 @@ def test_columns_of_json_lines_may_change_their_order(lines_of, tmp_path):
     np.testing.assert_allclose(kept.select("a", "b").to_numpy(), values)
 
 
-def test_columns_of_json_lines_that_come_late_are_named(lines_of, tmp_path):
+def test_columns_absent_from_the_first_json_lines_are_named(lines_of, tmp_path):
     def make(i, a, b):
         return {"a": a, "b": b} | ({"late": i} if i > 15 else {})
 
@@ -197,7 +197,7 @@ def test_the_line_of_bad_json_is_named(refused, tmp_path):
     table.write_text('{"a": 1, "y": 2}\n{"a": 1,\n')
     assert "row 2 has an error" in refused("fit", table, "-t", "y", "-o", tmp_path / "m")
     table.write_text("[1, 2]\n")
-    assert "row 1 holds no object" in refused("fit", table, "-t", "y", "-o", tmp_path / "m")
+    assert "row 1 is not a JSON object" in refused("fit", table, "-t", "y", "-o", tmp_path / "m")
 
 
 def test_lists_do_not_go_into_csv(refused, folder, tmp_path):
@@ -205,4 +205,4 @@ def test_lists_do_not_go_into_csv(refused, folder, tmp_path):
     frame = pl.read_csv(folder / "new.csv").with_columns(tags=pl.lit([1, 2]))
     frame.write_ndjson(table)
     sentence = refused("predict", folder / "houses.relvec", table, "--keep")
-    assert "csv cannot hold the lists or objects of 'tags'" in sentence
+    assert "csv cannot store the lists or objects of 'tags'" in sentence

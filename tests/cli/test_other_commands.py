@@ -14,7 +14,7 @@ import pytest
 
 import relvec.io
 from relvec import RVMRegressor
-from relvec.cli.console import run
+from relvec.cli.console import run_command
 from relvec.cli.demonstrating import COMMANDS
 from relvec.cli.limits import Limits
 
@@ -23,7 +23,7 @@ from relvec.cli.limits import Limits
 
 def test_inspect_shows_the_model_and_its_columns(cli, folder):
     text = cli("inspect", folder / "houses.relvec").stdout
-    for words in ("SparseBayesRegressor", "price (a number)", "area", "Astad, Belmo, Cerny"):
+    for words in ("SparseBayesRegressor", "Regression of price", "area", "Astad, Belmo, Cerny"):
         assert words in text
 
 
@@ -63,12 +63,12 @@ def test_compare_sorts_by_error(cli, folder):
     answer = json.loads(cli(*compare, *models, "--model", "boosting", "--json").stdout)
     errors = [found["scores"]["rmse"]["mean"] for found in answer["models"].values()]
     assert errors == sorted(errors)
-    assert set(answer["models"]) == {"linear", "ridge", "svm", "gp", "boosting", "none"}
-    assert list(answer["models"])[-1] == "none"
+    assert set(answer["models"]) == {"linear", "ridge", "svm", "gp", "boosting", "mean"}
+    assert list(answer["models"])[-1] == "mean"
     for name, found in answer["models"].items():
         assert found["milliseconds_per_1000_rows"] > 0.0
-        assert ("log_density" in found["scores"]) == (name != "none")
-        assert (found["size"] > 0.0) == (name != "none")
+        assert ("mlpd" in found["scores"]) == (name != "mean")
+        assert (found["size"] > 0.0) == (name != "mean")
 
 
 @pytest.mark.slow
@@ -81,12 +81,12 @@ def test_compare_classes(cli, folder):
         "logistic regression",
         "support vector machine",
         "log loss",
-        "ms: time for 1000 rows",
+        "milliseconds to predict 1000 rows",
     ):
         assert words in result.stdout
 
 
-def test_compare_says_if_the_process_sees_some_rows_only(cli, tmp_path):
+def test_compare_notes_the_subset_of_rows_of_the_gaussian_process(cli, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=60)
     pl.DataFrame({"x": x, "y": np.sin(x)}).write_csv(tmp_path / "t.csv")
@@ -119,10 +119,10 @@ def test_denoise_a_column(cli, line, tmp_path):
     found = pl.read_csv(io.StringIO(result.stdout))
     assert found.columns == [*table.columns, "signal_denoised", "signal_denoised_std"]
     assert error(found["signal_denoised"].to_numpy(), clean) < 0.06
-    assert "Noise of signal: 0." in result.stderr
+    assert "Noise standard deviation of signal: 0." in result.stderr
 
 
-def test_denoise_with_gaps_and_a_known_level(cli, line, tmp_path):
+def test_denoise_with_missing_values_and_known_noise(cli, line, tmp_path):
     clean, noisy = line
     text = ["signal", *("" if i % 50 == 7 else repr(v) for i, v in enumerate(noisy.tolist()))]
     (tmp_path / "t.csv").write_text("\n".join(text) + "\n")
@@ -183,14 +183,14 @@ def test_denoise_an_image(cli, tmp_path, mode):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["t.csv"], "Say which column"),
+        (["t.csv"], "Name the column of"),
         (["t.csv", "-c", "a", "--noise", "-1"], "must be a positive number"),
         (["t.csv", "-c", "a", "--mode", "best"], "--mode must be one of"),
-        (["t.csv", "-c", "a", "--json"], "give -o"),
+        (["t.csv", "-c", "a", "--json"], "to a file with -o"),
         (["a.npy"], "Name the file to write"),
         (["a.npy", "-o", "b.npy", "--std"], "write to a .npz file"),
         (["a.npy", "-o", "b.npy", "-c", "x"], "--column is for tables"),
-        (["a.npy", "-o", "b.wav"], "not known from its suffix"),
+        (["a.npy", "-o", "b.wav"], "has the unknown suffix"),
         (["-", "--format", "wav", "-o", "b.wav"], "is read from files only"),
     ],
 )
@@ -212,7 +212,7 @@ def test_denoise_usage(cli, tmp_path, monkeypatch, arguments, words):
         ("a.npy", "is not a NumPy npy file"),
     ],
 )
-def test_denoise_what_is_no_signal(refused, tmp_path, name, words):
+def test_denoise_invalid_files(refused, tmp_path, name, words):
     (tmp_path / name).write_text("nothing of the kind")
     assert words in refused("denoise", tmp_path / name, "-o", tmp_path / f"b{name}")
 
@@ -222,14 +222,14 @@ def test_denoise_text(refused, tmp_path):
     assert "row 2 has 'x'" in refused("denoise", tmp_path / "t.csv", "-c", "a")
 
 
-def test_warnings_speak_of_options(capsys):
+def test_warnings_name_options(capsys):
     def work(console):
-        console.options = {"noise_std": "--noise"}
+        console.option_names = {"noise_std": "--noise"}
         for _ in range(3):
             warnings.warn("Pass noise_std.", UserWarning, stacklevel=1)
 
-    run(work)
-    assert capsys.readouterr().err == "Note: Pass --noise.\n"
+    run_command(work)
+    assert capsys.readouterr().err == "Warning: Pass --noise.\n"
 
 
 # export
@@ -239,7 +239,7 @@ def test_export_to_python(cli, folder, tmp_path):
     output = tmp_path / "model.py"
     result = cli("export", folder / "houses.relvec", "-o", output, "--json")
     assert result.exit_code == 0, result.output
-    inputs = json.loads(result.stdout)["inputs"]
+    inputs = json.loads(result.stdout)["features"]
     assert inputs[:4] == ["area", "rooms", "age", "door_number"]
     spec = importlib.util.spec_from_file_location("exported", output)
     exported = importlib.util.module_from_spec(spec)
@@ -254,7 +254,7 @@ def test_export_to_python(cli, folder, tmp_path):
 def test_export_to_c_names_functions_after_the_file(cli, folder, tmp_path):
     result = cli("export", folder / "houses.relvec", "-o", tmp_path / "house-prices.c")
     assert result.exit_code == 0, result.output
-    assert "encodes levels and fills gaps" in result.stderr
+    assert "must encode categories and impute missing values" in result.stderr
     assert "house_prices_predict(" in (tmp_path / "house-prices.c").read_text()
 
 
@@ -297,7 +297,7 @@ def test_denoise_keeps_deep_images(cli, tmp_path):
         assert np.std(np.asarray(clean) - pixels) < 0.6e4
 
 
-def test_denoise_turns_photographs_upright(cli, tmp_path):
+def test_denoise_applies_the_exif_orientation(cli, tmp_path):
     image = pytest.importorskip("PIL.Image")
     exif = image.Exif()
     exif[0x0112] = 6
@@ -317,17 +317,17 @@ def test_denoise_keeps_complex_numbers(cli, tmp_path):
     assert np.std(np.load(tmp_path / "o.npy") - np.exp(1j * clock)) < 0.1
 
 
-def test_exported_programs_can_be_fed_by_their_rules(cli, folder, tmp_path):
-    """A table with levels and gaps, encoded by hand as the screen says."""
+def test_the_encoding_rules_of_exported_code_are_sufficient(cli, folder, tmp_path):
+    """A table with categories and missing values, encoded by the printed rules."""
     answer = cli("export", folder / "houses.relvec", "-o", tmp_path / "m.py", "--json")
     facts = json.loads(answer.stdout)
     table = pl.read_csv(folder / "new.csv")
     columns = []
-    for name, rule in zip(facts["inputs"], facts["rules"], strict=True):
+    for name, rule in zip(facts["features"], facts["encoding"], strict=True):
         column = table[re.split(" = | is ", name)[0]]
         if rule.startswith("the number; "):
             columns.append(column.fill_null(float(rule.split()[2])))
-        elif rule == "1 if it is missing, else 0":
+        elif rule == "1 if missing, else 0":
             columns.append(column.is_null())
         else:
             columns.append(column.is_in(re.findall("'(.*?)'", rule)))
@@ -339,13 +339,13 @@ def test_exported_programs_can_be_fed_by_their_rules(cli, folder, tmp_path):
     expected = pl.read_csv(io.StringIO(asked))["price_predicted"]
     np.testing.assert_allclose(made, expected, rtol=1e-9)
     shown = cli("export", folder / "houses.relvec", "-o", tmp_path / "m.c").stdout
-    assert "1 if it is 'Astad', else 0" in shown
-    for written in ("m.c", "m.py"):  # which may be all that its user has
+    assert "1 if 'Astad', else 0" in shown
+    for written in ("m.c", "m.py"):  # the rules are in the exported file too
         head = (tmp_path / written).read_text()
-        for name, rule in zip(facts["inputs"], facts["rules"], strict=True):
+        for name, rule in zip(facts["features"], facts["encoding"], strict=True):
             assert f"{name}: {rule}" in head
 
 
-def test_plain_numbers_need_no_rules(cli, folder, tmp_path):
+def test_plain_numbers_need_no_encoding_rules(cli, folder, tmp_path):
     answer = cli("export", folder / "flowers.relvec", "-o", tmp_path / "m.py", "--json")
-    assert json.loads(answer.stdout)["rules"] == []
+    assert json.loads(answer.stdout)["encoding"] == []

@@ -1,4 +1,4 @@
-"""Models of scikit-learn that ours are compared with: tuned, and measured as ours are."""
+"""Models of scikit-learn in `relvec compare`: tuning and metrics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from relvec.cli import peers
 
 @pytest.mark.slow
 def test_peers_are_tuned_on_rows_in_any_order():
-    """A wave in a file sorted by its target: narrow kernels are needed, and shuffled folds."""
+    """A sinc in a file sorted by its target: needs narrow kernels and shuffled folds."""
     rng = np.random.default_rng(4)
     x = rng.uniform(-10.0, 10.0, 150)
     y = np.sinc(2.0 * x / np.pi) + 0.05 * rng.normal(size=150)
@@ -31,12 +31,12 @@ def test_peers_are_tuned_on_rows_in_any_order():
     assert machine[-1].std_ == pytest.approx(0.06, abs=0.02)
 
 
-def test_the_process_learns_a_scale_for_each_input():
+def test_the_gaussian_process_learns_a_length_scale_for_each_feature():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(80, 6))
     y = np.sin(6.0 * X[:, 0]) + 0.1 * rng.normal(size=80)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scales of inputs without effect go to their bounds
+        warnings.simplefilter("ignore")  # length-scales of irrelevant features go to their bounds
         process = make_pipeline(*peers.PEERS["gp"]("regression", 0)).fit(X, y)
     scales = process[-1].kernel_.k1.k2.length_scale
     assert np.argmin(scales) == 0
@@ -45,10 +45,10 @@ def test_the_process_learns_a_scale_for_each_input():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ridge", "svm", "boosting"])
-def test_log_densities_of_peers_by_hand(cli, folder, name):
+def test_mlpd_of_peers_by_hand(cli, folder, name):
     options = ["--folds", "2", "--model", name, "--json"]
     answer = cli("compare", folder / "houses.csv", "-t", "price", "--drop", "id", *options)
-    found = json.loads(answer.stdout)["models"][name]["scores"]["log_density"]["mean"]
+    found = json.loads(answer.stdout)["models"][name]["scores"]["mlpd"]["mean"]
     table = pandas.read_csv(folder / "houses.csv")
     y = table.pop("price").to_numpy()
     by_hand = []
@@ -95,7 +95,7 @@ def test_compare_with_classes_of_few_rows(cli, tmp_path, n_rare):
 
 
 @pytest.mark.slow
-def test_linear_models_are_measured_in_the_same_unit(folder, cli):
+def test_sizes_of_linear_models_count_weights(folder, cli):
     options = ["--model", "linear", "--model", "ridge", "--folds", "2", "--json"]
     answer = json.loads(cli("compare", folder / "flowers.csv", "-t", "kind", *options).stdout)
     assert answer["models"]["ridge"]["size"] == 6  # of three classes and two inputs

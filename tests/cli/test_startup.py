@@ -1,4 +1,4 @@
-"""What the command costs before it does anything, and how it is called."""
+"""Start of the command: imports, help, usage errors, interruption."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_help_names_every_command(cli):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself_with_an_example(cli, command):
+def test_help_of_every_command_has_an_example(cli, command):
     result = cli(command.__name__, "--help")
     assert result.exit_code == 0
     assert f"relvec {command.__name__} " in result.stdout
@@ -62,7 +62,7 @@ def test_usage_errors_exit_with_two(cli, arguments):
     assert result.stdout == ""
 
 
-def test_missing_packages_are_said_in_a_sentence(monkeypatch, capsys):
+def test_missing_packages_are_named(monkeypatch, capsys):
     monkeypatch.setattr("relvec.cli.entry.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as end:
         main()
@@ -70,13 +70,13 @@ def test_missing_packages_are_said_in_a_sentence(monkeypatch, capsys):
     assert 'pip install "relvec[cli]"' in capsys.readouterr().err
 
 
-def test_debug_shows_where(cli, tmp_path):
+def test_debug_raises_the_error(cli, tmp_path):
     result = cli("inspect", tmp_path / "none.relvec", "--debug")
     assert result.exit_code == 1
     assert type(result.exception).__name__ == "CommandError"
 
 
-def test_the_unforeseen_is_one_sentence_too(refused, monkeypatch, folder):
+def test_unexpected_errors_give_one_message(refused, monkeypatch, folder):
     def broken(path):
         raise ZeroDivisionError("by zero")
 
@@ -86,17 +86,17 @@ def test_the_unforeseen_is_one_sentence_too(refused, monkeypatch, folder):
     assert "--debug" in sentence
 
 
-def test_an_interruption_is_no_traceback(cli, monkeypatch, folder):
+def test_an_interruption_prints_no_traceback(cli, monkeypatch, folder):
     def interrupted(path):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("relvec.cli.inspecting.load_model", interrupted)
     result = cli("inspect", folder / "houses.relvec")
     assert result.exit_code == 130
-    assert result.stderr.startswith("Stopped before the end")
+    assert result.stderr.startswith("Interrupted")
 
 
-def test_errors_are_json_if_the_answer_would_be(cli):
+def test_errors_are_printed_as_json_with_json(cli):
     import json
 
     result = cli("inspect", "nowhere.relvec", "--json")
@@ -105,7 +105,7 @@ def test_errors_are_json_if_the_answer_would_be(cli):
 
 
 @pytest.mark.slow
-def test_a_reader_that_has_enough_is_no_error(folder):
+def test_a_closed_pipe_is_no_error(folder):
     predict = [sys.executable, "-m", "relvec", "predict"]
     command = [*predict, folder / "houses.relvec", folder / "new.csv"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -116,7 +116,7 @@ def test_a_reader_that_has_enough_is_no_error(folder):
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_bars_are_drawn_on_terminals_only_and_never_on_the_output(monkeypatch, capsys, quiet):
+def test_progress_bars_are_shown_on_terminals_only(monkeypatch, capsys, quiet):
     from relvec.cli.console import CommandConsole
 
     def drawn():

@@ -1,4 +1,4 @@
-"""Problems of many inputs: drawn from the formulas of the papers."""
+"""Problems with many features: data follow the formulas of the papers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_noise_of_the_circuit_is_a_third_of_the_signal(kind):
     assert truth_of(make_friedman, kind, 5, random_state=1).noise_std == truth.noise_std
 
 
-def test_inputs_of_a_circuit_without_resistance():
+def test_circuit_without_resistance():
     truth = truth_of(make_friedman, 3)
     np.testing.assert_allclose(truth([[0.0, 500.0, 0.5, 2.0]]), [np.pi / 2])
 
@@ -78,7 +78,7 @@ def test_inputs_of_a_circuit_without_resistance():
         (make_sinc_and_line, {}),
     ],
 )
-def test_numbers_are_the_function_and_noise(make, options):
+def test_targets_are_the_function_plus_noise(make, options):
     X, y, truth = make(n_samples=20_000, random_state=4, return_truth=True, **options)
     assert isinstance(truth, RegressionTruth)
     noise = (y - truth(X)) / truth.noise_std
@@ -92,7 +92,7 @@ def test_numbers_are_the_function_and_noise(make, options):
 
 
 @pytest.mark.parametrize("kind", [1, 2, 3])
-def test_only_the_relevant_inputs_matter(kind):
+def test_only_the_relevant_features_change_the_function(kind):
     n_features = 12
     X, _, truth = make_friedman(kind, 50, n_features=n_features, random_state=0, return_truth=True)
     assert X.shape == (50, 12)
@@ -113,7 +113,7 @@ def test_sinc_and_line():
 
 
 @pytest.mark.parametrize("make", [*CLASSES, *NUMBERS])
-def test_draws_repeat_and_the_truth_gives_more_of_the_same(make):
+def test_draws_repeat_and_the_truth_samples_the_same_distribution(make):
     X, y, truth = make(n_samples=101, random_state=5, return_truth=True)
     again, same = make(n_samples=101, random_state=5)
     np.testing.assert_array_equal(X, again)
@@ -132,7 +132,7 @@ def test_classes_are_balanced_and_in_random_order(make):
     assert 20 < np.count_nonzero(np.diff(y)) < 80
 
 
-def test_all_inputs_of_the_ring_are_standard_normal_together():
+def test_all_features_of_the_ring_are_jointly_standard_normal():
     X, y, truth = make_ring(40_000, 4, softness=0.05, random_state=0, return_truth=True)
     assert isinstance(truth, RingTruth)
     for column in X.T:
@@ -173,7 +173,7 @@ def test_probabilities_of_the_ring(softness):
 
 
 @pytest.mark.slow
-def test_further_inputs_are_a_burden_to_support_vectors():
+def test_irrelevant_features_harm_support_vector_machines():
     # our own prototype of such a problem gave 20.3 % with 10 inputs and 47.8 % with 50
     errors = []
     for n_features in (2, 10, 50):

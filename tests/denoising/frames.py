@@ -1,4 +1,4 @@
-"""What every shift-averaged transform must satisfy, checked by analysing unit samples."""
+"""Conformance check of shift-averaged transforms, by analysing unit samples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_frame(frame, seed=0):
     assert len(bands) == len(described)
     np.testing.assert_array_equal(values, kept)
     np.testing.assert_allclose(frame.synthesise(copies(bands)), values, atol=1e-12)
-    energy = sum(d.share * (b**2).sum() for d, b in zip(described, bands, strict=True))
+    energy = sum(d.shift_fraction * (b**2).sum() for d, b in zip(described, bands, strict=True))
     np.testing.assert_allclose(energy, (values**2).sum(), rtol=1e-12)
 
     responses = unit_responses(frame)
@@ -38,13 +38,13 @@ def check_frame(frame, seed=0):
 
     variances = [random.uniform(size=band.shape) for band in bands]
     spread = sum(
-        d.share * np.tensordot(response**2, v, v.ndim)
+        d.shift_fraction * np.tensordot(response**2, v, v.ndim)
         for d, response, v in zip(described, responses, variances, strict=True)
     )
-    np.testing.assert_allclose(frame.spread(variances).ravel(), spread, atol=1e-12)
+    np.testing.assert_allclose(frame.synthesise_variance(variances).ravel(), spread, atol=1e-12)
 
     weights = random.uniform(size=shape)
-    gathered = list(frame.gather(weights))
+    gathered = list(frame.analyse_variance(weights))
     assert len(gathered) == len(bands)
     for response, found in zip(responses, gathered, strict=True):
         expected = np.tensordot(weights.ravel(), response**2, 1)
@@ -59,7 +59,7 @@ def check_frame(frame, seed=0):
     ):
         indicator = np.zeros(shape)
         indicator[window] = 1.0
-        for response, found in zip(responses, frame.inside(window), strict=True):
+        for response, found in zip(responses, frame.energy_inside(window), strict=True):
             expected = np.tensordot(indicator.ravel(), response**2, 1)
             np.testing.assert_allclose(found, expected, atol=1e-10)
             assert found.min() >= -1e-12

@@ -1,4 +1,4 @@
-"""Where the coefficients of shifted transforms lie: against counting."""
+"""Storage order of the coefficients of shifted transforms, against explicit halving."""
 
 from __future__ import annotations
 

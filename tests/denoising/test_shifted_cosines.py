@@ -67,10 +67,12 @@ def test_bands_are_frames_by_frequencies():
     bands = frame.analyse(np.zeros((32, 48)))
     assert [band.shape for band in bands] == [(4, 8, 6, 8)] * 4
     assert all(band.axes == (1, 3) and not band.wraps for band in frame.bands)
-    assert all(band.share == 0.25 for band in frame.bands)
+    assert all(band.shift_fraction == 0.25 for band in frame.bands)
 
 
 @pytest.mark.parametrize(("shape", "size"), [((20,), 8), ((8,), 8), ((16, 8), 8)])
-def test_grids_without_room_are_refused(shape, size):
-    with pytest.raises(ValueError, match=f"Frames of {size} need two or more whole ones along"):
+def test_grids_of_unsuitable_size_are_refused(shape, size):
+    with pytest.raises(
+        ValueError, match=f"Frames of {size} samples need axes that are multiples of {size}"
+    ):
         CosineFrame(shape, size, 2)

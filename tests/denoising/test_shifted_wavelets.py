@@ -131,17 +131,21 @@ def test_long_grids_compute_short_atoms_only():
     window = (slice(100, size - 300),)
     indicator = np.zeros(size)
     indicator[window] = 1.0
-    for found, expected in zip(frame.inside(window), frame.gather(indicator), strict=True):
+    for found, expected in zip(
+        frame.energy_inside(window), frame.analyse_variance(indicator), strict=True
+    ):
         np.testing.assert_allclose(found, expected, atol=1e-10)
     # one coefficient of each band by direct synthesis
     bands = [np.zeros_like(band) for band in frame.analyse(np.zeros(size))]
     for place, band in enumerate(frame.bands):
         units = copies(bands)
         units[place][0, -1] = 1.0
-        atom = frame.synthesise(units) / band.share
+        atom = frame.synthesise(units) / band.shift_fraction
         units = copies(bands)
         units[place][0, -1] = 1.0
-        np.testing.assert_allclose(frame.spread(units) / band.share, atom**2, atol=1e-12)
+        np.testing.assert_allclose(
+            frame.synthesise_variance(units) / band.shift_fraction, atom**2, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize(

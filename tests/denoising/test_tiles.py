@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from relvec.denoising import DenoisingTuning
 from relvec.denoising.channel import Channel, Scheme, denoise_channel
-from relvec.denoising.recipes import default_recipes
-from relvec.denoising.tiles import fade, needs_tiles, stream, tiles
+from relvec.denoising.tiles import apply_taper, make_tiles, needs_tiles, process_stream
+from relvec.denoising.transforms import default_transforms
 
 SMALL = DenoisingTuning(tile_sides=(512, 64, 24, 24), tile_overlaps=(64, 8, 3, 4))
 
@@ -36,17 +36,17 @@ SMALL = DenoisingTuning(tile_sides=(512, 64, 24, 24), tile_overlaps=(64, 8, 3, 4
 )
 def test_weights_sum_to_one(shape):
     total, seen = np.zeros(shape), np.zeros(shape, dtype=int)
-    for tile in tiles(shape, SMALL):
+    for tile in make_tiles(shape, SMALL):
         box = np.ones([part.stop - part.start for part in tile.box])
-        total[tile.box] += fade(box, tile)
+        total[tile.box] += apply_taper(box, tile)
         seen[tile.box] += 1
         assert all((weight >= 0.0).all() for weight in tile.weights)
     np.testing.assert_allclose(total, 1.0, atol=1e-12)
     assert seen.min() >= 1
 
 
-def test_tiles_see_beyond_what_they_answer_for():
-    for tile in tiles((5000,), SMALL):
+def test_tiles_extend_beyond_their_weights():
+    for tile in make_tiles((5000,), SMALL):
         (part,), (weight,) = tile.box, tile.weights
         if part.start > 0:
             assert (weight[:64] == 0.0).all()
@@ -60,12 +60,12 @@ def test_small_signals_are_one_piece():
     assert not needs_tiles((1024, 1024))
     assert needs_tiles((1 << 21,))
     assert needs_tiles((4096, 4096))
-    assert len(list(tiles((1000, 1000)))) == 1
+    assert len(list(make_tiles((1000, 1000)))) == 1
 
 
 def denoised(values, noise=1.0, *, tuning=SMALL, want_variance=True, **options):
-    recipes = default_recipes(values.shape)
-    scheme = Scheme(recipes, want_variance=want_variance, tuning=tuning)
+    transforms = default_transforms(values.shape)
+    scheme = Scheme(transforms, want_variance=want_variance, tuning=tuning)
     return denoise_channel(Channel(values, noise, 3.5), scheme, **options)
 
 
@@ -88,7 +88,7 @@ def test_no_seams(shape):
     assert np.square(tiled.mean - clean).mean() < 1.2 * np.square(whole.mean - clean).mean()
     # and the differences are not where tiles meet
     edge = np.zeros(shape, dtype=bool)
-    for tile in tiles(shape, SMALL):
+    for tile in make_tiles(shape, SMALL):
         for axis, weight in enumerate(tile.weights):
             partly = tile.box[axis].start + np.flatnonzero((weight > 0.0) & (weight < 1.0))
             edge[(slice(None),) * axis + (partly,)] = True
@@ -101,8 +101,8 @@ def test_no_seams(shape):
         assert steps[near].mean() < 2.0 * steps[~near].mean()
     assert tiled.variance.shape == shape
     assert tiled.variance.mean() == pytest.approx(whole.variance.mean(), rel=0.5)
-    assert tiled.freedom == pytest.approx(whole.freedom, rel=0.5)
-    assert tiled.error == pytest.approx(whole.error, rel=0.5)
+    assert tiled.effective_dof == pytest.approx(whole.effective_dof, rel=0.5)
+    assert tiled.mse == pytest.approx(whole.mse, rel=0.5)
     assert tiled.weights.sum() == pytest.approx(1.0)
 
 
@@ -152,7 +152,7 @@ def joined(pieces):
 )
 def test_stream_of_anything_is_complete_and_in_order(n, side, sizes):
     values = np.random.default_rng(n).normal(size=n)
-    pieces = list(stream(chunked(values, sizes), lambda tile: tile, side))
+    pieces = list(process_stream(chunked(values, sizes), lambda tile: tile, side))
     np.testing.assert_allclose(joined(pieces), values, atol=1e-12)
     assert all(len(piece) for piece in pieces)
 
@@ -167,11 +167,11 @@ def test_chunks_do_not_matter(n):
         seen.append(len(tile))
         return np.cumsum(tile) - tile.mean()
 
-    expected = joined(stream([values], work, 128))
+    expected = joined(process_stream([values], work, 128))
     assert len(expected) == n
     assert max(seen) <= 128 + 4 * 16
     for sizes in ([1], [7], [0, 5, 0], [128], [1000], [64, 1, 200]):
-        found = joined(stream(chunked(values, sizes), work, 128))
+        found = joined(process_stream(chunked(values, sizes), work, 128))
         np.testing.assert_array_equal(found, expected)
 
 
@@ -184,7 +184,7 @@ def test_stream_reads_no_further_than_it_must():
             consumed += 100
             yield np.zeros(100)
 
-    results = stream(source(), lambda tile: tile, 1000)
+    results = process_stream(source(), lambda tile: tile, 1000)
     for _ in range(5):
         next(results)
     assert consumed < 5 * 1000 + 3 * 1000
@@ -194,11 +194,15 @@ def test_no_tile_of_a_stream_is_tiny():
     """The last one still sees its overlap, however little is left."""
     for n in range(1, 700, 3):
         sizes = []
-        list(stream([np.zeros(n)], lambda tile, sizes=sizes: sizes.append(len(tile)) or tile, 128))
+        list(
+            process_stream(
+                [np.zeros(n)], lambda tile, sizes=sizes: sizes.append(len(tile)) or tile, 128
+            )
+        )
         assert min(sizes) >= min(n, 4 * 16)
 
 
-def test_work_gets_arrays_it_may_not_harm():
+def test_work_may_overwrite_its_argument():
     values = np.arange(600.0)
 
     def work(tile):
@@ -207,5 +211,5 @@ def test_work_gets_arrays_it_may_not_harm():
         return result
 
     kept = values.copy()
-    list(stream([values[:300], values[300:]], work, 128))
+    list(process_stream([values[:300], values[300:]], work, 128))
     np.testing.assert_array_equal(values, kept)

@@ -1,4 +1,4 @@
-"""The check must catch what it promises to catch."""
+"""`check_dictionary` detects every kind of broken dictionary."""
 
 from __future__ import annotations
 
@@ -91,21 +91,21 @@ class NotFinite(DenseDictionary):
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
-        (NotAdjoint, "rmatvec does not agree"),
-        (WrongMatvec, "matvec does not agree"),
-        (NotFinite, "matvec does not agree.*nan"),
+        (NotAdjoint, "rmatvec disagrees with columns"),
+        (WrongMatvec, "matvec disagrees with columns"),
+        (NotFinite, "matvec disagrees with columns.*nan"),
         (WrongRmatmat, "rmatmat disagrees"),
         (IgnoresWeights, "sq_norms with weights disagrees"),
         (NormsNotSquared, "sq_norms disagrees"),
-        (ReturnsView, "fresh array"),
+        (ReturnsView, "must return a new array"),
         (SortsIndex, "wrong order"),
         (SinglePrecision, "must return float64; got float32"),
         (WrongShape, r"shape \(8, 4\); got ndarray of shape \(4, 8\)"),
-        (EmptyIndexFails, "columns of no index"),
+        (EmptyIndexFails, "columns of an empty index"),
         (ShiftedRows, "rows disagrees"),
         (ForgetsLastBlock, "every atom exactly once"),
         (MislabelledBlocks, r"column_blocks\(size=None\) disagrees"),
-        (NotOrthonormal, "says it is orthonormal and is not"),
+        (NotOrthonormal, "is_orthonormal is True, but its columns are not"),
     ],
 )
 def test_broken_dictionary_is_caught(broken, complaint):

@@ -187,7 +187,7 @@ def test_names_ignore_case():
 
 
 def test_errors_say_what_is_needed():
-    with pytest.raises(ValueError, match="level=6 is too deep .* at most 5"):
+    with pytest.raises(ValueError, match="level=6 is too large .* at most 5"):
         WaveletDictionary(32, level=6)
     with pytest.raises(ValueError, match="level must be an integer of at least 0"):
         WaveletDictionary(32, level=-1)

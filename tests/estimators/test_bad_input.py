@@ -55,7 +55,7 @@ def put(array, value):
         (X, put(Y, 1j), "Complex data not supported"),
         (put(X, 1j), Y, "Complex data not supported"),
         (X, np.full(30, "red"), "y must hold numbers; .*red.* RVMClassifier"),
-        (np.full((30, 2), "red"), Y, "row 0 holds the text .red.*StringSpectrum"),
+        (np.full((30, 2), "red"), Y, "row 0 holds the string .red.*StringSpectrum"),
         (X, np.array(["red"] * 30, dtype=object), "y must hold numbers; .*red.* RVMClassifier"),
     ],
 )
@@ -64,6 +64,25 @@ def test_data(inputs, target, message):
         with pytest.raises(ValueError, match=message):
             model.fit(inputs, target)
         assert not hasattr(model, "outputs_")
+
+
+@pytest.mark.parametrize("scale", [1e80, 1e-75])
+def test_kernels_whose_squares_are_no_numbers(scale):
+    """Once an empty model in silence: the inputs can be squared, their products cannot."""
+    for model, target in (
+        (RVMRegressor("linear"), Y),
+        (RVMClassifier("linear"), np.arange(30) % 2),
+    ):
+        with pytest.raises(ValueError, match="basis bound to X has values up to .* Rescale X"):
+            model.fit(scale * X, target)
+    assert RVMRegressor().fit(scale * X, Y).score(scale * X, Y) > 0.8
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-155])
+def test_inputs_whose_squares_are_no_numbers(scale):
+    for model, target in ((RVMRegressor(), Y), (RVMClassifier(), np.arange(30) % 2)):
+        with pytest.raises(ValueError, match="^X has values up to .* Rescale X"):
+            model.fit(scale * X, target)
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e141, 1e-155, 1e-160, 1e-161, 1e-300])
@@ -118,12 +137,12 @@ def test_columns_of_words():
         ({"min_gain": -1}, 'min_gain must be a non-negative number or "auto"; got -1.'),
         ({"min_gain": "aut"}, "min_gain must be a non-negative number or \"auto\"; got 'aut'."),
         ({"min_gain": np.nan}, "min_gain must be a non-negative number .*; got nan."),
-        ({"kernel": RBF([1.0, 2.0])}, "has 2 length scales, but the inputs have 3 features"),
+        ({"kernel": RBF([1.0, 2.0])}, "has 2 length-scales, but the inputs have 3 features"),
         ({"kernel": RBF() + WhiteKernel()}, "noise belongs to the likelihood.*noise_variance"),
         ({"kernel": ConstantKernel() * (RBF() + WhiteKernel()) ** 2}, "contains a WhiteKernel"),
         ({"prior": "gamma", "solver": "sequential"}, 'Gamma prior.*Use solver="mackay"'),
         ({"prior": GammaPrior(), "solver": "textbook"}, 'Gamma prior.*Use solver="mackay"'),
-        ({"prior": GammaPrior(1.0, 0.0)}, "has no maximum.*Give a positive rate"),
+        ({"prior": GammaPrior(1.0, 0.0)}, "has no maximum.*Use a positive rate"),
         ({"solver": SequentialSolver(max_iter=0)}, "max_iter must be an integer of at least 1"),
         ({"solver": SequentialSolver("quick")}, "effort must be one of 'fast', .*; got 'quick'."),
         ({"solver": SequentialSolver(tol=0.0)}, "tol must be a positive number; got 0.0."),
@@ -195,7 +214,7 @@ def test_labels_of_other_atoms(by):
     [("rbf", np.log), (np.log, RBF()), (RBF, np.log), (RBF(), "log"), (RBF(), RBF())],
 )
 def test_parts_of_a_warped_kernel(kernel, function):
-    with pytest.raises(TypeError, match="a kernel object and then a function"):
+    with pytest.raises(TypeError, match="a kernel object and a function"):
         Warped(kernel, function)
 
 
@@ -258,7 +277,7 @@ def test_only_the_first_parameter_is_positional():
     ("kernel", "message"),
     [
         (lambda A, B: np.ones(len(A)), r"returned an array of shape \(30,\); it must return"),
-        (lambda A, B: np.ones((len(B), 2)), r"returned an array of shape \(30, 2\)"),
+        (lambda A, B: np.ones((len(B), 2)), r"returned an array of shape .*it must return shape"),
         (lambda A, B: np.full((len(A), len(B)), np.nan), "must be finite; the value at row 0"),
         (lambda A, B: [[1.0] * len(B)] * len(A), "returned list; it must return an ndarray"),
         (lambda A, B: A @ B.T + 0j, "returned values of dtype complex128; .* real numbers"),
@@ -329,7 +348,7 @@ def test_other_number_of_features(fitted, inputs):
         (put(X, np.inf), r"X must be finite; the value at row \d+, column \d+ is inf"),
         (X[0], "Expected 2D array, got 1D array"),
         (X[:0], r"Found array with 0 sample\(s\)"),
-        ([["a", "b", "c"]], "holds the text .a.*StringSpectrum"),
+        ([["a", "b", "c"]], "holds the string .a.*StringSpectrum"),
     ],
 )
 def test_new_inputs(fitted, inputs, message):

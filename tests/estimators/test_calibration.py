@@ -315,12 +315,12 @@ def test_one_input_may_have_narrow_kernels():
     y = f + 0.1 * rng.normal(size=120)
     model = RVMRegressor().fit(x, y)
     wide = RVMRegressor(length_scales=LengthScaleLearner("isotropic", scale_factor=0.5)).fit(x, y)
-    assert model.learnt_length_scales_.width == 1.0
-    assert wide.learnt_length_scales_.width == 0.5
+    assert model.learnt_length_scales_.scale_factor == 1.0
+    assert wide.learnt_length_scales_.scale_factor == 0.5
     error, other = (np.mean((each.predict(new) - truth) ** 2) for each in (model, wide))
     assert error < 0.7 * other
     measured = DRVMRegressor(n_refinements=0, length_scale_uncertainty=True).fit(x, y)
-    assert measured.learnt_length_scales_.width == 1.0
+    assert measured.learnt_length_scales_.scale_factor == 1.0
     assert (measured.feature_relevance_std_ > 0.0).all()
     assert measured.outputs_[0].scale_uncertainty is not None
 
@@ -341,7 +341,7 @@ def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
     assert sizes[-1] == 80
     monkeypatch.setattr(_plan, "compared_first", lambda *args: None)
     other = RVMRegressor().fit(x, y)
-    assert model.learnt_length_scales_.width == other.learnt_length_scales_.width
+    assert model.learnt_length_scales_.scale_factor == other.learnt_length_scales_.scale_factor
     assert model.calibration_ == pytest.approx(other.calibration_, rel=1e-2)
     new = np.linspace(-15.0, 15.0, 50)[:, None]
     for one, two in zip(
@@ -384,3 +384,65 @@ def test_coverage_of_new_targets(model):
         low, high = model.predict_interval(X_new, 0.95).T
         coverage.append(np.mean((low <= y_new) & (y_new <= high)))
     assert 0.925 <= np.mean(coverage) <= 0.98
+
+
+def test_few_values_that_meet_again_are_no_copies():
+    """Booleans of three inputs and a target: few different rows of forty, all of them genuine."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3)) > 0.0
+    y = X[:, 0] ^ (rng.random(40) < 0.2)
+    RVMRegressor().fit(X, y)  # warnings are errors
+    with pytest.warns(UserWarning, match="Rows are repeated: each stands 4 times"):
+        # continuous targets do not meet by chance
+        RVMRegressor().fit(np.tile(X, (4, 1)), np.tile(y + 0.1 * rng.normal(size=40), 4))
+
+
+def test_wide_noise_gets_the_null_model():
+    rng = np.random.default_rng(11)
+    for _ in range(3):
+        X, y = rng.normal(size=(60, 150)), rng.normal(size=60)
+        assert RVMRegressor().fit(X, y).model_kind_ == "null"
+
+
+def sparse_effects(seed, n_samples=120, n_inputs=150, n_effects=4):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, n_inputs))
+    y = X[:, :n_effects] @ np.full(n_effects, 1.0) + rng.normal(size=n_samples)
+    return X, y
+
+
+@pytest.mark.parametrize("n_inputs", [40, 150])
+def test_a_few_linear_effects_are_chosen(n_inputs):
+    X, y = sparse_effects(3, n_inputs=n_inputs)
+    model = DRVMRegressor().fit(X[:100], y[:100])
+    assert (model.model_kind_, model.features_selected_) == ("linear", True)
+    support = model.get_support()
+    assert support[:4].all()
+    assert support.sum() < 8
+    np.testing.assert_array_equal(np.flatnonzero(support), model.relevance_)
+    chance = model.feature_inclusion_probability_
+    assert (chance[support] > 0.5).all()
+    assert (chance[~support] <= 0.5).all()
+
+
+def test_refinement_in_wide_data_is_calibrated():
+    """The refined scales fit better than they predict, and error bars must know of it."""
+    rng = np.random.default_rng(5)
+    factors = rng.normal(size=(1080, 15))
+    of = rng.integers(0, 15, 400)
+    X = factors[:, of] * rng.uniform(0.4, 1.0, 400) + 0.6 * rng.normal(size=(1080, 400))
+    y = factors[:, :4] @ [1.0, -0.8, 0.6, 0.5] + 0.6 * rng.normal(size=1080)
+    mean, std = DRVMRegressor().fit(X[:80], y[:80]).predict(X[80:], return_std=True)
+    assert np.mean(np.abs(y[80:] - mean) < 1.96 * std) > 0.9
+
+
+def test_straight_lines_are_mostly_linear():
+    """Wide kernels look like lines, and some stay where folds speak for them."""
+    found = []
+    for n_inputs in (1, 2, 5):
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            X = rng.uniform(-1, 1, size=(60, n_inputs))
+            y = 1.0 + X @ rng.normal(size=n_inputs) + 0.05 * rng.normal(size=60)
+            found.append(RVMRegressor().fit(X, y).model_kind_ == "linear")
+    assert sum(found) >= 8

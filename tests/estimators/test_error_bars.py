@@ -93,6 +93,19 @@ def test_augmentation_lies_between(sinc_results):
     assert coverage["plain"] < coverage["augmented"] <= coverage["novelty"] + 0.02
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("curve", [lambda x: (x - 5.0) ** 2, lambda x: 2.0 * np.exp(x / 3.0)])
+def test_coverage_where_a_curve_goes_on(curve):
+    """Just outside the data the band holds both the curve as it goes on and the mean of targets."""
+    covered = []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        x, line = rng.uniform(0, 10, 60), np.r_[np.linspace(-3, 0, 50), np.linspace(10, 13, 50)]
+        model = RVMRegressor().fit(x[:, None], curve(x) + rng.normal(size=60))
+        covered.append(judge(model, line[:, None], curve(line) + rng.normal(size=100))[0])
+    assert np.mean(covered) >= 0.90
+
+
 # ------------------------------------------------------------------ Boston housing
 
 

@@ -16,7 +16,7 @@ from relvec import (
     SparseBayesRegressor,
 )
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.describing import summary_of
+from relvec.describing import summarise_fit
 from relvec.published import TextbookSolver
 from relvec.solvers import Certificate
 
@@ -112,5 +112,5 @@ def test_a_model_without_vectors_uses_no_input():
     null = [model for model in models if model.model_kind_ == "null"]
     assert null
     for model in null:
-        assert summary_of(model).inputs_in_use == "0 of 2"
+        assert summarise_fit(model).features_used == "0 of 2"
         assert not model.feature_relevance_.any()

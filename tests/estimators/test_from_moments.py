@@ -11,7 +11,7 @@ import pytest
 from relvec import SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.io import load, save
-from relvec.moments import SufficientStatistics, merged
+from relvec.moments import SufficientStatistics, merge_statistics
 from tests.estimators.problems import linear, sinc
 
 CENTERS = np.linspace(-10, 10, 25)[:, None]
@@ -24,7 +24,7 @@ def statistics_of(basis, X, y, n_targets=1, n_workers=3):
     workers = [SufficientStatistics(len(atoms), n_targets) for _ in range(n_workers)]
     for number, rows in enumerate(np.array_split(np.arange(len(X)), 7)):
         workers[number % n_workers].update(atoms.evaluate(X[rows]), y[rows])
-    return merged(*workers)
+    return merge_statistics(*workers)
 
 
 @pytest.mark.parametrize(

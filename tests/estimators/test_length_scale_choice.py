@@ -1,5 +1,6 @@
 """How sparse models decide between proposals of scales."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from relvec import RVMRegressor
 from relvec.estimators._length_scale_choice import choose_scales
-from relvec.estimators._plan import Data, PlanTuning
+from relvec.estimators._plan import Data, Plan, PlanTuning
 
 
 def proposal(group, scale_factor=1.0, *, kind="isotropic", n_scales=1, penalty=0.5, n_varying=5):
@@ -22,17 +23,26 @@ def proposal(group, scale_factor=1.0, *, kind="isotropic", n_scales=1, penalty=0
     return SimpleNamespace(learnt=scales, basis=group)
 
 
+@dataclass(frozen=True)
+class FakeFit:
+    objective: float
+    label: str
+    scaled: object = None
+
+
 class FakePlan:
     """Proposes, fits and scores as told."""
 
     tuning = PlanTuning()
+    advantage = 0.0
 
     def __init__(self, proposals, objective, score=None, simple=()):
         self.proposals = proposals
-        self.simple = list(simple)
+        self.simple = [*simple] or [proposal("null")]
         self.objective = objective
-        self.scores = score
+        self.scores = {"null": -9.0} | (score or {})
         self.fitted = []
+        self.finished = []
         self.tested = []
 
     def learn(self, data):
@@ -40,13 +50,16 @@ class FakePlan:
 
     def fit(self, basis, data):
         self.fitted.append((basis, len(data.groups)))
-        return SimpleNamespace(objective=self.objective.get(basis, 0.0), label=basis)
+        return FakeFit(self.objective.get(basis, 0.0), basis)
 
     def fit_scaled(self, scaled, data):
         return self.fit(scaled.basis, data)
 
-    def simple_proposals(self, scaled):
+    def simple_proposals(self, kernels):
         return self.simple
+
+    def null_advantage(self, n_others):
+        return self.advantage
 
     def quickened(self):
         return self
@@ -54,8 +67,18 @@ class FakePlan:
     def grouped(self, data):
         return data
 
-    def joined(self, fits, net):
-        return fits[int(np.argmax(net))]
+    def ordered_rows(self, data):
+        return np.argsort(data.groups, kind="stable")
+
+    evidence_weights = Plan.evidence_weights
+    stacking_weights = Plan.stacking_weights
+
+    def joined(self, fits, weights):
+        return fits[0]
+
+    def finish_scales(self, scaled, fitted, data):
+        self.finished.append(scaled.basis)
+        return fitted
 
     def finish(self, fitted, data):
         return fitted
@@ -112,6 +135,21 @@ def test_of_many_inputs_simple_models_are_tried_as_well():
     assert FakePlan(both, {}, scores, simple).choose() == "null"
 
 
+@pytest.mark.parametrize(("advantage", "expected"), [(49.0, "own"), (51.0, "null")])
+def test_the_null_model_stands_unless_all_rows_together_speak_against_it(advantage, expected):
+    both = [proposal("wide", n_varying=500), proposal("own", kind="ard", n_varying=500)]
+    plan = FakePlan(both, {}, {"wide": -3.0, "own": -2.0, "null": -3.0})
+    plan.advantage = advantage
+    assert plan.choose() == expected
+
+
+def test_folds_refine_scales_as_the_fit_does():
+    both = [proposal("wide", n_varying=500), proposal("own", kind="ard", n_varying=500)]
+    plan = FakePlan(both, {}, {"wide": -3.0, "own": -1.0})
+    plan.choose()
+    assert plan.finished == ["wide", "own", "null"] * 5
+
+
 def test_widths_alone_are_left_to_evidence():
     both = [proposal("own", 0.5, n_varying=500), proposal("own", 1.0, n_varying=500)]
     plan = FakePlan(both, {})
@@ -124,7 +162,7 @@ def test_folds_are_disjoint_and_respect_classes():
     both = [proposal("a", n_varying=500), proposal("b", n_varying=500)]
     plan = FakePlan(both, {}, {"a": 0.0, "b": 0.0})
     plan.choose(groups)
-    folds = plan.tested[::2]
+    folds = plan.tested[::3]
     rows = np.concatenate([fold.X[:, 0] for fold in folds])
     np.testing.assert_array_equal(np.sort(rows), np.arange(50))
     assert all(np.count_nonzero(fold.groups) == 2 for fold in folds)

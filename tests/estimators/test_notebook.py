@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis
 from relvec.reporting import Report
-from relvec.reporting.notebook import findings_of
+from relvec.reporting.notebook import list_findings
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(60, 3))
@@ -36,25 +36,25 @@ def rows_of(model):
 
 
 def test_before_the_fit_there_is_only_the_diagram():
-    assert findings_of(RVMRegressor()) == []
+    assert list_findings(RVMRegressor()) == []
     model = RVMRegressor()
-    assert "vectors kept" not in html_of(model)
+    assert "log evidence (nats)" not in html_of(model)
     assert "RVMRegressor" in html_of(model)
 
 
 def test_the_summary_says_what_the_attributes_say():
     model = RVMRegressor(gamma=0.3).fit(X, Y)
-    found = dict(findings_of(model))
-    assert found["vectors kept"] == f"{len(model.relevance_)} of 60"
-    assert float(found["noise, standard deviation"]) == pytest.approx(
+    found = dict(list_findings(model))
+    assert found["relevance vectors"] == f"{len(model.relevance_)} of 60"
+    assert float(found["noise (standard deviation)"]) == pytest.approx(
         model.noise_variance_**0.5, rel=1e-3
     )
-    assert float(found["log evidence, nats"]) == pytest.approx(model.log_evidence_, rel=1e-3)
+    assert float(found["log evidence (nats)"]) == pytest.approx(model.log_evidence_, rel=1e-3)
     assert float(found["effective degrees of freedom"]) == pytest.approx(
         model.effective_dof_, rel=1e-3
     )
     assert "converged" not in found
-    assert rows_of(model)[:2] == ["vectors kept", found["vectors kept"]]
+    assert rows_of(model)[:2] == ["relevance vectors", found["relevance vectors"]]
 
 
 @pytest.mark.slow
@@ -72,16 +72,16 @@ def test_inputs_are_ordered_by_what_they_explain():
 
 def test_classes_and_terms_have_their_words():
     labels = np.where(Y > 0, "high", "low & slow")
-    found = dict(findings_of(RVMClassifier(gamma=0.3).fit(X, labels)))
+    found = dict(list_findings(RVMClassifier(gamma=0.3).fit(X, labels)))
     assert found["classes"] == "high, low & slow"
-    assert "noise, standard deviation" not in found
+    assert "noise (standard deviation)" not in found
     model = SparseBayesRegressor(LinearBasis()).fit(X, Y)
-    assert dict(findings_of(model))["terms kept"] == f"{len(model.relevance_)} of 3"
+    assert dict(list_findings(model))["basis functions"] == f"{len(model.relevance_)} of 3"
 
 
 def test_several_outputs_are_listed():
     model = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, -Y]))
-    assert dict(findings_of(model))["noise, standard deviation"].count(", ") == 1
+    assert dict(list_findings(model))["noise (standard deviation)"].count(", ") == 1
     assert "<table" in html_of(model)
 
 
@@ -90,7 +90,7 @@ def test_what_went_wrong_is_said():
         warnings.simplefilter("ignore")
         model = RVMRegressor(gamma=1e4).fit(X, Y)
     assert model.reached_max_active_
-    assert "not identified" in dict(findings_of(model))["reached_max_active"]
+    assert "not identifiable" in dict(list_findings(model))["active-set cap"]
 
 
 def test_scikit_learn_decides_whether_diagrams_are_shown():
@@ -103,7 +103,7 @@ def test_scikit_learn_decides_whether_diagrams_are_shown():
 
 def test_inside_a_pipeline_the_diagram_is_that_of_scikit_learn():
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.3)).fit(X, Y)
-    assert "vectors kept" not in html_of(pipeline)
+    assert "log evidence (nats)" not in html_of(pipeline)
 
 
 def test_report_is_that_of_the_room_of_reports(tmp_path):

@@ -74,14 +74,14 @@ def test_more_data_of_the_same_kind():
 def kinds(monkeypatch):
     """Record which kind of moments each fit uses."""
     seen = []
-    original = plan_module.moments_of
+    original = plan_module.compute_moments
 
     def spy(*args, **kwargs):
         moments = original(*args, **kwargs)
         seen.append(type(moments[0]))
         return moments
 
-    monkeypatch.setattr(plan_module, "moments_of", spy)
+    monkeypatch.setattr(plan_module, "compute_moments", spy)
     return seen
 
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import estimator_checks
 
-from relvec import RVMRegressor, SparseBayesRegressor
+from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis, PrecomputedBasis
 from tests.estimators.problems import brute_posterior, gaussian, smooth
 
@@ -122,6 +122,36 @@ def test_leave_one_out_leaves_out_all_of_a_row():
 def test_weights_that_count_as_hardly_any_sample_are_doubted():
     with pytest.warns(UserWarning, match="sample_weight sums to 1, so the data count as that many"):
         RVMRegressor(gamma=0.1, noise_variance=0.04).fit(X, Y, np.full(50, 1 / 50))
+
+
+class TestWeightsThatAreNoCounts:
+    VARIANCES = np.random.default_rng(3).uniform(0.01, 0.2, size=50)
+    MESSAGE = "not made of whole numbers"
+
+    @pytest.mark.parametrize("model", [RVMRegressor(gamma=0.1), RVMClassifier(gamma=0.1)])
+    def test_inverse_variances_are_doubted_at_the_place_of_the_call(self, model):
+        target = Y if isinstance(model, RVMRegressor) else np.median(Y) < Y
+        with pytest.warns(UserWarning, match=self.MESSAGE) as caught:
+            model.fit(X, target, 1.0 / self.VARIANCES)
+        assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize(
+        "weight",
+        [
+            np.full(50, 7.0),
+            1.0 / VARIANCES * np.mean(1.0 / VARIANCES) ** -1.0,
+            np.r_[np.full(45, 0.1), np.full(5, 15.5)],
+            np.r_[np.zeros(25), np.full(25, 1.9)],
+        ],
+        ids=["counts", "divided by their mean", "a few large ones", "of half of the rows"],
+    )
+    def test_others_are_not(self, weight):
+        RVMRegressor(gamma=0.1, noise_variance=0.04).fit(X, Y, weight)
+
+    def test_weights_of_classes_are_not(self):
+        weights = {False: 3.5, True: 10.25}
+        RVMClassifier(gamma=0.1, class_weight=weights).fit(X, np.median(Y) < Y)
+        RVMClassifier(gamma=0.1, class_weight="balanced").fit(X, np.quantile(Y, 0.7) < Y)
 
 
 def test_rows_of_zero_weight_are_not_centres():

@@ -177,7 +177,7 @@ def test_centres():
     assert some.fit(WORDS, Y).n_atoms_ == 10
     given = RVMRegressor(StringSpectrum(2), centers=["ab", "bc", "ab"]).fit(WORDS, Y)
     assert given.n_atoms_ == 2
-    with pytest.raises(ValueError, match=r'kmeans.*numbers.*center_method="random"'):
+    with pytest.raises(ValueError, match=r'kmeans.*numeric.*center_method="random"'):
         RVMRegressor(StringSpectrum(2), centers=10).fit(WORDS, Y)
 
 
@@ -221,7 +221,7 @@ def test_numbers_still_reach_functions_as_numbers():
 @pytest.mark.parametrize(
     ("model", "complaint"),
     [
-        (RVMRegressor(), r"X must hold numbers.* row 0 holds the text '\w+'.*StringSpectrum"),
+        (RVMRegressor(), r"X must hold numbers.* row 0 holds the string '\w+'.*StringSpectrum"),
         (RVMClassifier(), "X must hold numbers.*TfidfVectorizer"),
         (RVMRegressor(StringSpectrum(2) + RBF()), "X must hold numbers"),
         (
@@ -245,7 +245,7 @@ def test_inputs_of_another_kind_in_predict():
     texts = RVMRegressor(same_beginning).fit(WORDS, Y)
     with pytest.raises(TypeError, match="of the kind that the model was fitted to"):
         texts.predict([[1.0]])
-    with pytest.raises(TypeError, match="StringSpectrum compares texts; got 1.0"):
+    with pytest.raises(TypeError, match="StringSpectrum takes strings; got 1.0"):
         RVMRegressor(StringSpectrum(2)).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(ValueError, match="2 features"):
         RVMRegressor(StringSpectrum(2)).fit(WORDS, Y).predict([["a", "b"]])
@@ -253,9 +253,9 @@ def test_inputs_of_another_kind_in_predict():
 
 def test_one_text_is_not_a_list_of_letters():
     model = RVMRegressor(StringSpectrum(2)).fit(WORDS, Y)
-    with pytest.raises(ValueError, match="must be a list of texts; got one text, 'banana'"):
+    with pytest.raises(ValueError, match="must be a list of strings; got one string, 'banana'"):
         model.predict("banana")
-    with pytest.raises(TypeError, match="takes lists of texts; got one text"):
+    with pytest.raises(TypeError, match="takes lists of strings; got one string"):
         StringSpectrum(2)("banana")
     table = pd.DataFrame({"text": ["banana", "cherry"]})
     np.testing.assert_array_equal(StringSpectrum(2)(table), StringSpectrum(2)(["banana", "cherry"]))

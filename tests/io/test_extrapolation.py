@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from relvec import DRVMRegressor, RVMRegressor
 from relvec.io import ExportError, export_c, export_onnx, export_python
 from relvec.io.extract import formula_of
-from relvec.kernels import KernelProfile
+from relvec.kernels import KernelProfile, Linear
 from tests.io.test_c import COMPILER, compiled
 from tests.io.test_c import run as run_program
 from tests.io.test_onnx import run as run_graph
@@ -43,6 +43,16 @@ def _in_pipeline():
     return make_pipeline(StandardScaler(), RVMRegressor()).fit(X * UNITS + MIDDLE, WIDE)
 
 
+def _became_linear():
+    """A model of many weak effects, which is linear; its error bars have a kernel of their own."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(120, 40))
+    target = 3.0 + rows @ rng.normal(size=40) / 6.0 + 0.3 * rng.normal(size=120)
+    model = make_pipeline(StandardScaler(), RVMRegressor()).fit(rows, target)
+    assert model[-1].model_kind_ == "linear"
+    return model, rows
+
+
 def _at_its_centre():
     """A model whose mean is the centre itself, far from the data."""
     model = RVMRegressor(gamma=0.1).fit(X, WIDE)
@@ -67,6 +77,7 @@ MAKERS = {
     "without_noise": lambda: RVMRegressor(gamma=0.3).fit(X, np.sin(X[:, 0])),
     "no_centre": lambda: RVMRegressor(Gaussian()).fit(X, WIDE),
     "matern": lambda: RVMRegressor("matern32").fit(X, WIDE),
+    "few_values": lambda: RVMRegressor().fit((X > 0.0) * 1.0, WIDE),
 }
 
 
@@ -175,11 +186,54 @@ def test_without_a_centre_only_variances_change():
     assert "fall_back" not in text
 
 
-def test_another_kernel_for_error_bars_is_refused():
+class TestLinear:
+    """A default regressor that became linear has error bars by kernels, in all languages."""
+
+    @staticmethod
+    @cache
+    def asked():
+        model, rows = _became_linear()
+        inputs = np.vstack([rows[:10], 3.0 * rows[10:20], 1e3 * rows[20:25]])
+        said = model[-1].predict(model[:-1].transform(inputs), return_std=True)
+        return model, inputs, [each[:, np.newaxis] for each in said]
+
+    def test_formula(self):
+        model, inputs, (mean, deviation) = self.asked()
+        formula = formula_of(model)
+        assert (formula.profile.name, formula.cover_profile.name) == ("linear", "RBF")
+        found = formula.evaluate(inputs)
+        close(found[0], mean)
+        close(found[1], deviation)
+        assert deviation[-1] > 2.0 * deviation[0]
+
+    def test_python(self):
+        model, inputs, said = self.asked()
+        names = executed(export_python(model))
+        for what, truth in zip(("predict", "predict_std"), said, strict=True):
+            close([[names[what](row)] for row in inputs.tolist()], truth)
+
+    @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+    def test_c(self, tmp_path):
+        model, inputs, said = self.asked()
+        program = compiled(export_c(model), tmp_path, flags=["-DMODEL_MAIN"])
+        close(run_program(program, inputs), np.hstack(said))
+
+    def test_onnx(self):
+        model, inputs, said = self.asked()
+        found = run_graph(export_onnx(model, dtype="float64"), inputs)
+        for what, truth in zip(("mean", "std"), said, strict=True):
+            close(found[what][:, np.newaxis], truth)
+
+    def test_means_alone_need_no_cover(self):
+        model, inputs, (mean, _) = self.asked()
+        formula = formula_of(model, std=False)
+        assert formula.covers == ()
+        close(formula.evaluate(inputs)[0], mean)
+
+
+def test_products_for_error_bars_are_refused():
     model = RVMRegressor(gamma=0.1).fit(X, WIDE)
     output = model.outputs_[0]
-    object.__setattr__(output, "novelty", replace(output.novelty, kernel=Gaussian()))
-    with pytest.raises(
-        ExportError, match="next to a model with the kernel 'RBF'; export without error bars"
-    ):
+    object.__setattr__(output, "novelty", replace(output.novelty, kernel=Linear()))
+    with pytest.raises(ExportError, match="not only differences of inputs matter"):
         formula_of(model)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from relvec import RVMClassifier, RVMRegressor
-from relvec.io import ExportError, export_python
+from relvec.io import export_python
 from tests.io import exports, zoo
 from tests.io.test_c import NASTY
 
@@ -74,15 +74,6 @@ def test_std_is_calibrated(name, kind):
     assert name != "regressor" or model.calibration_ > 1.02
     said = executed(export_python(model))["predict_std"](zoo.NEW[0].tolist())
     assert said == pytest.approx(model.predict(zoo.NEW[:1], return_std=True)[1][0], rel=1e-9)
-
-
-def test_linear_models_are_written_without_error_bars():
-    model = zoo.fitted("regressor_linear")[0]
-    assert model.model_kind_ == "linear"
-    with pytest.raises(ExportError, match="export without error bars"):
-        export_python(model)
-    said = executed(export_python(model, std=False))["predict"](zoo.NEW[0].tolist())
-    assert said == pytest.approx(model.predict(zoo.NEW[:1])[0], rel=1e-9)
 
 
 def test_std_can_be_left_out():

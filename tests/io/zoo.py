@@ -274,7 +274,7 @@ _MAKERS = {
         _signal(),
     ),
     "denoiser_tuned": lambda: (
-        SmoothDenoiser(noise_std=0.3, tuning=DenoisingTuning(caution=2.0)).fit(_signal()),
+        SmoothDenoiser(noise_std=0.3, tuning=DenoisingTuning(stein_factor=2.0)).fit(_signal()),
         _signal(),
     ),
     "denoiser_image": lambda: (SmoothDenoiser().fit(_image()), _image()),

@@ -89,7 +89,7 @@ def test_parameters_of_a_warped_kernel_are_learnt():
         (lambda X: X[:3], r"shape \(3, 2\).* must return numbers, a row for each of 40 inputs"),
         (lambda X: np.full(len(X), "a"), "dtype <U1; it must return numbers"),
         (lambda X: np.full(len(X), np.nan), "must be finite"),
-        ("log", "then a function of all inputs"),
+        ("log", "a function of the whole input array"),
     ],
 )
 def test_functions_that_do_not_warp(function, complaint):

@@ -36,10 +36,10 @@ from relvec.kernels import (
     ThinPlateSpline,
     Warped,
     kernel_block,
-    raw_scale_slope,
+    raw_scale_gradient,
     resolve_kernel,
 )
-from relvec.kernels.definition import DEFINITIONS, answer_of, decays
+from relvec.kernels.definition import KERNEL_DEFINITIONS, decays, get_kernel_property
 from relvec.testing import check_kernel
 
 RNG = np.random.default_rng(0)
@@ -90,7 +90,7 @@ def test_named_kernels_are_trusted_in_files_and_conform(name):
     kernel = resolve_kernel(name, 0.4)
     kind = type(kernel)
     assert f"{kind.__module__}.{kind.__qualname__}" in TRUSTED_TYPES
-    assert (name in LEARNT_BY_DEFAULT) == DEFINITIONS[kind].learns_scales
+    assert (name in LEARNT_BY_DEFAULT) == KERNEL_DEFINITIONS[kind].learns_length_scales
     check_kernel(kernel)
 
 
@@ -136,7 +136,7 @@ PROFILED = [
 
 @pytest.mark.parametrize("kernel", PROFILED, ids=repr)
 def test_the_profile_is_the_kernel(kernel):
-    profile = answer_of(kernel, "profile")()
+    profile = get_kernel_property(kernel, "profile")()
     t = profile.compare(X * profile.factor, Z * profile.factor)
     np.testing.assert_allclose(
         profile.variance * profile.value(t, np), kernel_block(kernel, X, Z), rtol=1e-12, atol=1e-13
@@ -155,10 +155,10 @@ def test_somebody_elses_kernel_needs_no_registration():
 def test_a_subclass_is_not_taken_at_the_word_of_its_parent():
     kernel, scale = Silent(1.4), np.array([0.5, 1.0, 2.0])
     for answer in ("measure", "slope", "rate", "profile"):
-        assert answer_of(kernel, answer) is None
+        assert get_kernel_property(kernel, answer) is None
     np.testing.assert_allclose(
-        raw_scale_slope(kernel, scale, X, Z, E),
-        3.0 * raw_scale_slope(InverseMultiquadric(1.4), scale, X, Z, E),
+        raw_scale_gradient(kernel, scale, X, Z, E),
+        3.0 * raw_scale_gradient(InverseMultiquadric(1.4), scale, X, Z, E),
         rtol=1e-6,
     )
     model = RVMRegressor(kernel, noise_variance=0.01).fit(X, X[:, 0])
@@ -183,9 +183,9 @@ class WrongProfile(InverseMultiquadric):
 @pytest.mark.parametrize(
     ("kernel", "complaint"),
     [
-        (WrongSlope(), "slope is not the derivative of the kernel in the squared measure"),
+        (WrongSlope(), "slope .or rate. is not E times the derivative in the squared measure"),
         (WrongMeasure(), 'must be "squared", "absolute" or "product"; got \'distance\''),
-        (WrongProfile(), "profile of .* has other values than the kernel"),
+        (WrongProfile(), "profile of .* has different values than the kernel"),
     ],
 )
 def test_wrong_answers_are_found(kernel, complaint):

@@ -142,8 +142,8 @@ def test_bad_kernel_output(kernel, complaint):
 def test_input_errors():
     with pytest.raises(ValueError, match=r"inputs of shape \(30, 4\) and centres of shape \(11, 3"):
         kernel_block(RBF(), X, Z[:, :3])
-    with pytest.raises(ValueError, match="3 length scales, but the inputs have 4 features"):
+    with pytest.raises(ValueError, match="3 length-scales, but the inputs have 4 features"):
         kernel_block(RBF([1.0, 2.0, 3.0]), X, Z)
     for bad in (0.0, -1.0, np.nan, [1.0, 1.0, 0.0, 1.0]):
-        with pytest.raises(ValueError, match="length scale of an RBF kernel must be positive"):
+        with pytest.raises(ValueError, match="length-scale of an RBF kernel must be positive"):
             kernel_block(RBF(bad), X, Z)

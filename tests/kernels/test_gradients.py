@@ -23,9 +23,9 @@ from relvec.kernels import (
     LinearSpline,
     Polynomial,
     Sigmoid,
+    log_scale_gradient,
     parameter_gradient,
-    raw_scale_slope,
-    scale_gradient,
+    raw_scale_gradient,
     scale_jacobian,
 )
 
@@ -92,10 +92,10 @@ def test_slopes_are_differences(kernel):
     A, B = centred(kernel)
     expected = differences(lambda scale: (E * value(kernel, scale, A, B)).sum(), SCALE)
     rtol, atol = (1e-5, 1e-7) if kernel in UNKNOWN else (1e-6, 1e-7)
-    slope = raw_scale_slope(kernel, SCALE, A, B, E)
+    slope = raw_scale_gradient(kernel, SCALE, A, B, E)
     np.testing.assert_allclose(slope, expected, rtol=rtol, atol=atol)
     np.testing.assert_allclose(
-        scale_gradient(kernel, SCALE, A, B, E), SCALE * expected, rtol=rtol, atol=atol
+        log_scale_gradient(kernel, SCALE, A, B, E), SCALE * expected, rtol=rtol, atol=atol
     )
 
 
@@ -114,7 +114,7 @@ def test_functions_are_differentiated_numerically():
         lambda scale: (E * value(exponential_of_a_product, scale, A, B)).sum(), SCALE
     )
     np.testing.assert_allclose(
-        raw_scale_slope(exponential_of_a_product, SCALE, A, B, E), expected, rtol=1e-6
+        raw_scale_gradient(exponential_of_a_product, SCALE, A, B, E), expected, rtol=1e-6
     )
     jacobian = scale_jacobian(exponential_of_a_product, SCALE, A, B, WEIGHTS)
     np.testing.assert_allclose(
@@ -136,29 +136,31 @@ def test_what_an_input_that_is_left_out_would_gain(kernel):
 
     # one-sided, to second order: scales are not negative
     expected = (4.0 * at(step) - at(2.0 * step) - 3.0 * at(0.0)) / (2.0 * step)
-    slope = raw_scale_slope(kernel, scale, A, B, E)
+    slope = raw_scale_gradient(kernel, scale, A, B, E)
     np.testing.assert_allclose(slope[1], expected, rtol=1e-5, atol=1e-6)
-    assert scale_gradient(kernel, scale, A, B, E)[1] == 0.0
+    assert log_scale_gradient(kernel, scale, A, B, E)[1] == 0.0
     assert scale_jacobian(kernel, scale, A, B, WEIGHTS)[:, 1] @ np.ones(9) == pytest.approx(
-        raw_scale_slope(kernel, scale, A, B, np.tile(WEIGHTS, (9, 1)))[1]
+        raw_scale_gradient(kernel, scale, A, B, np.tile(WEIGHTS, (9, 1)))[1]
     )
 
 
 def test_laplacian_has_a_vertical_slope_at_zero_of_the_right_sign():
     scale = np.array([0.7, 0.0, 1.6])
     for sign in (1.0, -1.0):
-        slope = raw_scale_slope(Laplacian(0.6), scale, X, Z, np.full((9, 6), -sign))
+        slope = raw_scale_gradient(Laplacian(0.6), scale, X, Z, np.full((9, 6), -sign))
         assert np.isfinite(slope).all()
         assert slope[1] * sign > 1e100
-        gradient = scale_gradient(Laplacian(0.6), scale, X, Z, np.full((9, 6), -sign))
+        gradient = log_scale_gradient(Laplacian(0.6), scale, X, Z, np.full((9, 6), -sign))
         assert gradient[1] == 0.0
     assert (scale_jacobian(Laplacian(0.6), scale, X, Z, WEIGHTS)[:, 1] == 0.0).all()
 
 
 def test_unknown_forms_are_differentiated_at_zero_as_well():
     scale = np.array([0.7, 0.0, 1.6])
-    slope = raw_scale_slope(RBF(1.0) + RBF(2.0), scale, X, Z, E)
-    both = raw_scale_slope(RBF(1.0), scale, X, Z, E) + raw_scale_slope(RBF(2.0), scale, X, Z, E)
+    slope = raw_scale_gradient(RBF(1.0) + RBF(2.0), scale, X, Z, E)
+    both = raw_scale_gradient(RBF(1.0), scale, X, Z, E) + raw_scale_gradient(
+        RBF(2.0), scale, X, Z, E
+    )
     np.testing.assert_allclose(slope[[0, 2]], both[[0, 2]], rtol=1e-6)
     np.testing.assert_allclose(slope[1], both[1], rtol=1e-3)
     assert slope[1] != 0.0
@@ -169,7 +171,7 @@ def test_equal_points_are_no_trouble():
     weight = RNG.normal(size=(9, 9))
     for nu in (0.5, 1.5, 2.5):
         kernel = Matern(0.8, nu=nu)
-        slope = raw_scale_slope(kernel, SCALE, same, same, weight)
+        slope = raw_scale_gradient(kernel, SCALE, same, same, weight)
         expected = differences(
             lambda scale, kernel=kernel: (weight * value(kernel, scale, same, same)).sum(), SCALE
         )
@@ -178,8 +180,8 @@ def test_equal_points_are_no_trouble():
 
 def test_offset_costs_no_digits():
     far = np.array([1e6, -1e6, 1e6])
-    near = raw_scale_slope(RBF(1.0), SCALE, X - OFFSET, Z - OFFSET, E)
-    away = raw_scale_slope(RBF(1.0), SCALE, X - OFFSET + far, Z - OFFSET + far, E)
+    near = raw_scale_gradient(RBF(1.0), SCALE, X - OFFSET, Z - OFFSET, E)
+    away = raw_scale_gradient(RBF(1.0), SCALE, X - OFFSET + far, Z - OFFSET + far, E)
     np.testing.assert_allclose(away, near, rtol=1e-6, atol=1e-8)
 
 
@@ -240,7 +242,7 @@ def test_memory_is_that_of_a_few_matrices(kernel):
     scale = np.full(p, 0.02)
     few = 8 * 8 * (n * m + n * p)
     assert few < 8 * n * m * p  # of the tensor that must not be
-    assert peak_bytes(lambda: raw_scale_slope(kernel, scale, inputs, centers, slopes)) < few
+    assert peak_bytes(lambda: raw_scale_gradient(kernel, scale, inputs, centers, slopes)) < few
     assert peak_bytes(lambda: scale_jacobian(kernel, scale, inputs, centers, slopes[0])) < few
 
 
@@ -249,7 +251,7 @@ def test_memory_of_a_square_matrix():
     inputs = np.random.default_rng(0).normal(size=(n, p))
     weight = cdist(inputs, inputs)
     scale = np.full(p, 0.02)
-    peak = peak_bytes(lambda: raw_scale_slope(RBF(1.0), scale, inputs, inputs, weight))
+    peak = peak_bytes(lambda: raw_scale_gradient(RBF(1.0), scale, inputs, inputs, weight))
     assert peak < 8 * 6 * (n * n + n * p)
 
 

@@ -14,9 +14,9 @@ from relvec.kernels import (
     Linear,
     Polynomial,
     ScaledInputs,
+    accepts_any_n_features,
     kernel_block,
-    scaled_inputs,
-    takes_any_inputs,
+    scale_features,
 )
 from relvec.testing import check_kernel
 
@@ -71,7 +71,7 @@ def test_all_scales_zero_is_a_constant():
     "kernel", [RBF([1.0, 2.0, 0.5]), ConstantKernel(3.0) * Matern([1.0, 2.0, 0.5], nu=1.5)]
 )
 def test_kernel_with_a_parameter_for_each_input_keeps_its_columns(kernel):
-    assert not takes_any_inputs(kernel)
+    assert not accepts_any_n_features(kernel)
     scaled = ScaledInputs(kernel, [2.0, 0.0, 1.0])
     expected = kernel(X * [np.sqrt(2.0), 0.0, 1.0], Z * [np.sqrt(2.0), 0.0, 1.0])
     np.testing.assert_allclose(scaled(X, Z), expected, rtol=1e-12)
@@ -85,8 +85,8 @@ def test_functions_get_all_columns():
         seen.append(A.shape[1])
         return A @ B.T
 
-    assert not takes_any_inputs(kernel)
-    assert scaled_inputs(kernel, np.array([1.0, 0.0, 4.0]), X).shape == (12, 3)
+    assert not accepts_any_n_features(kernel)
+    assert scale_features(kernel, np.array([1.0, 0.0, 4.0]), X).shape == (12, 3)
 
 
 def test_parameters_are_those_of_the_inner_kernel():
@@ -135,14 +135,14 @@ def test_sums_and_products_with_other_kernels():
 def test_repr():
     assert repr(ScaledInputs(RBF(1.0), [4.0, 0.0])) == "ScaledInputs(RBF(length_scale=1), [4, 0])"
     many = repr(ScaledInputs(RBF(1.0), [0.0] * 3 + [1.0] * 5))
-    assert many == "ScaledInputs(RBF(length_scale=1), 5 of 8 inputs)"
+    assert many == "ScaledInputs(RBF(length_scale=1), 5 of 8 features)"
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="a kernel of 2 scaled inputs was given 3"):
+    with pytest.raises(ValueError, match="X has 3 features, but the kernel has scales for 2"):
         ScaledInputs(RBF(), [1.0, 2.0])(X)
     for bad in ([1.0, -1.0, 2.0], [1.0, np.nan, 2.0], [np.inf, 1.0, 1.0], 3.0, [[1.0, 1.0, 1.0]]):
-        with pytest.raises(ValueError, match="one finite number for each input, none of them neg"):
+        with pytest.raises(ValueError, match="one finite, non-negative number per feature"):
             ScaledInputs(RBF(), bad)(X)
     with pytest.raises(ValueError, match="Gradient can only be evaluated when Y is None"):
         ScaledInputs(RBF(), [1.0, 1.0, 1.0])(X, Z, eval_gradient=True)

@@ -79,7 +79,7 @@ def test_columns_are_counted_one_by_one():
 
 
 def test_what_is_not_text_is_refused():
-    with pytest.raises(TypeError, match="StringSpectrum compares texts; got 3"):
+    with pytest.raises(TypeError, match="StringSpectrum takes strings; got 3"):
         StringSpectrum()(["abc", 3])
     with pytest.raises(TypeError, match="length of StringSpectrum must be an integer"):
         StringSpectrum(2.5)(TEXTS)

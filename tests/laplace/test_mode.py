@@ -372,7 +372,7 @@ def test_averaged_log_density_against_draws(intercept):
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     rng = np.random.default_rng(0)
     draws = rng.multivariate_normal(mode.weights, mode.hessian.covariance, size=20_000)
-    logits = mode.design.latent(draws.T) + labels.given
+    logits = mode.design.latent(draws.T) + labels.offset_or_zero
     chance = softmax(logits, axis=-1)[:, np.arange(len(labels.target)), labels.classes]
     expected = labels.weight @ np.log(chance.mean(axis=0))
     variance = mode.design.relative_variances(labels.classes, mode.hessian.covariance)

@@ -27,7 +27,7 @@ def test_average_gradient_vanishes_and_precision_is_the_average_curvature(interc
     effects, prior = dense_effects(mode.design), np.diag(mode.hessian.precision)
     rows = np.ones(25) if labels.weight is None else labels.weight
     draws = np.random.default_rng(0).multivariate_normal(weights, hessian.covariance, 40_000)
-    logits = np.einsum("nkp,dp->dnk", effects, draws) + labels.given
+    logits = np.einsum("nkp,dp->dnk", effects, draws) + labels.offset_or_zero
     y = softmax(logits, axis=-1)
     residual = np.eye(3)[labels.classes] - y.mean(axis=0)
     gradient = np.einsum("nkp,nk,n->p", effects, residual, rows) - prior @ weights
@@ -52,7 +52,7 @@ def separable(n=30):
 def lower_bound(weights, covariance, mode, labels, draws):
     """Log evidence less the Kullback-Leibler divergence of a Gaussian, up to a constant."""
     sample = weights + draws @ np.linalg.cholesky(covariance).T
-    logits = mode.design.latent(sample.T) + labels.given
+    logits = mode.design.latent(sample.T) + labels.offset_or_zero
     own = log_softmax(logits, axis=-1)[:, np.arange(len(labels.classes)), labels.classes]
     prior = -0.5 * (sample**2) @ mode.hessian.precision
     return (own.sum(axis=1) + prior).mean() + 0.5 * np.linalg.slogdet(covariance)[1]

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit, softmax
 
 from relvec.likelihoods import Bernoulli, Softmax
-from relvec.likelihoods.bernoulli import moderate
-from relvec.likelihoods.softmax import probabilities
+from relvec.likelihoods.bernoulli import marginalise_log_odds
+from relvec.likelihoods.softmax import softmax_probabilities
 
 
 def test_bernoulli_working_response_is_the_second_order_expansion():
@@ -16,7 +16,7 @@ def test_bernoulli_working_response_is_the_second_order_expansion():
     logit, target = rng.normal(size=7), np.array([0.0, 1, 1, 0, 1, 0, 1])
     weight = rng.uniform(0.5, 2.0, 7)
     labels = Bernoulli().bind(target, weight)
-    ((curvature, response),) = labels.responses(logit)
+    ((curvature, response),) = labels.working_responses(logit)
     step = 1e-4
 
     def value(shift):
@@ -33,7 +33,7 @@ def test_bernoulli_working_response_is_the_second_order_expansion():
 def test_saturated_labels_stay_finite():
     logit = np.array([-1e4, 1e4])
     assert Bernoulli().bind([0, 1]).total_log_density(logit) == 0.0
-    ((curvature, response),) = Bernoulli().bind([1, 0]).responses(logit)
+    ((curvature, response),) = Bernoulli().bind([1, 0]).working_responses(logit)
     assert np.isfinite(response).all()
     assert (curvature > 0).all()
 
@@ -42,7 +42,7 @@ def test_moderated_probability_against_quadrature():
     points, weights = np.polynomial.hermite_e.hermegauss(80)
     for mean, variance in [(0.5, 0.3), (2.0, 4.0), (-3.0, 10.0)]:
         exact = weights @ expit(mean + np.sqrt(variance) * points) / weights.sum()
-        found = expit(moderate(np.array([mean]), np.array([variance])))[0]
+        found = expit(marginalise_log_odds(np.array([mean]), np.array([variance])))[0]
         assert found == pytest.approx(exact, abs=0.02)
 
 
@@ -52,7 +52,7 @@ def test_softmax_against_scipy():
     target = rng.integers(0, 4, 9)
     weight = rng.uniform(0.0, 2.0, 9)
     expected = softmax(logits, axis=1)
-    np.testing.assert_allclose(probabilities(logits), expected, rtol=1e-13)
+    np.testing.assert_allclose(softmax_probabilities(logits), expected, rtol=1e-13)
     each = np.log(expected[np.arange(9), target])
     assert Softmax(4).bind(target).total_log_density(logits) == pytest.approx(each.sum())
     assert Softmax(4).bind(target, weight).total_log_density(logits) == pytest.approx(weight @ each)
@@ -60,12 +60,12 @@ def test_softmax_against_scipy():
 
 def test_softmax_of_huge_logits_is_finite():
     logits = np.array([[1e5, 0.0, -1e5], [-1e5, -1e5, -1e5]])
-    found = probabilities(logits)
+    found = softmax_probabilities(logits)
     np.testing.assert_allclose(found, [[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]])
     labels = Softmax(3).bind([1, 2])
     assert labels.total_log_density(logits) == pytest.approx(-1e5 - np.log(3.0))
-    assert (labels.curving(logits) > 0).all()
-    np.testing.assert_allclose(labels.curving(logits).sum(axis=1), 1.0)
+    assert (labels.floored_probabilities(logits) > 0).all()
+    np.testing.assert_allclose(labels.floored_probabilities(logits).sum(axis=1), 1.0)
 
 
 def test_class_responses_expand_the_softmax_in_one_logit():
@@ -74,7 +74,7 @@ def test_class_responses_expand_the_softmax_in_one_logit():
     weight = rng.uniform(0.5, 2.0, 6)
     step = 1e-4
     labels = Softmax(3).bind(target, weight)
-    for k, (curvature, response) in enumerate(labels.responses(logits)):
+    for k, (curvature, response) in enumerate(labels.working_responses(logits)):
         for n in range(6):
             shift = np.zeros((6, 3))
             shift[n, k] = step

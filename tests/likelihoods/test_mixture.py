@@ -63,7 +63,7 @@ def test_all_predictions_refuse_alike(prediction):
             prediction.quantile(level)
         with pytest.raises(ValueError, match="coverage must be a number strictly between 0 and 1"):
             prediction.interval(level)
-    with pytest.raises(ValueError, match=r"one entry for each prediction, shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"one entry per prediction, shape \(1,\)"):
         prediction.log_density([1, 2])
 
 
@@ -71,3 +71,31 @@ def test_no_uncertainty_is_the_distribution_itself():
     prediction = Poisson().predict(np.array([2.0]), np.array([0.0]))
     assert prediction.log_density([7.0])[0] == pytest.approx(poisson.logpmf(7, np.exp(2.0)))
     assert prediction.mean[0] == pytest.approx(np.exp(2.0))
+
+
+class TestHugeRates:
+    """From rates of 1e8 on an expansion takes the place of SciPy's functions."""
+
+    RATE = np.array([1.5e8, 1e10])  # where both are right
+
+    def test_as_scipy_says(self):
+        counts = Poisson().distribution(np.log(self.RATE))
+        for level in (1e-4, 0.025, 0.5, 0.9, 0.999):
+            np.testing.assert_allclose(counts.ppf(level), poisson.ppf(level, self.RATE), atol=1.0)
+            at = poisson.ppf(level, self.RATE)
+            np.testing.assert_allclose(counts.cdf(at), poisson.cdf(at, self.RATE), rtol=1e-4)
+            np.testing.assert_allclose(counts.logpmf(at), poisson.logpmf(at, self.RATE), atol=1e-4)
+
+    @pytest.mark.parametrize("mean", [30.0, 41.0, 60.0, 300.0])
+    def test_far_beyond_whole_numbers_they_are_those_of_the_rate(self, mean):
+        prediction = Poisson().predict(np.array([mean]), np.array([0.04]))
+        assert prediction.mean[0] == pytest.approx(np.exp(mean + 0.02))
+        for level in (0.025, 0.5, 0.975):  # of a log-normal rate: nothing else is uncertain
+            rate = np.exp(mean + 0.2 * norm.ppf(level))
+            # nodes of the average are a fifteenth of a deviation apart
+            assert prediction.quantile(level)[0] == pytest.approx(rate, rel=0.2 / 15.0)
+        if mean < 50.0:  # the rate of a count is else known better than numbers can tell
+            density = prediction.log_density([np.exp(mean)])[0]
+            assert density == pytest.approx(-mean - np.log(0.2 * np.sqrt(2.0 * np.pi)), abs=1e-3)
+        draws = prediction.sample(2000, random_state=0)
+        assert np.log(draws).std() == pytest.approx(0.2, rel=0.1)

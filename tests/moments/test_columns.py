@@ -17,7 +17,7 @@ from relvec.dictionaries import (
 )
 from relvec.dictionaries.base import Dictionary
 from relvec.kernels import kernel_dictionary
-from relvec.moments import LazyMoments, Moments, Storage, moments_of
+from relvec.moments import LazyMoments, Moments, Storage, compute_moments
 from tests.helpers_dense import DenseMoments
 
 STORE = [True, False]
@@ -71,10 +71,12 @@ def check_same(moments: Moments, expected: Moments, *, tol: float = 1e-10) -> No
     gram = expected.gram(every)
     pairs = np.ix_(usable, usable)
     np.testing.assert_allclose(moments.gram(every)[pairs], gram[pairs], atol=tol)
-    np.testing.assert_allclose(moments.rows(every)[pairs], gram[pairs], atol=tol)
+    np.testing.assert_allclose(moments.gram_rows(every)[pairs], gram[pairs], atol=tol)
     some = every[::-2]
     np.testing.assert_allclose(
-        moments.rows(some)[:, usable][usable[some]], gram[some][:, usable][usable[some]], atol=tol
+        moments.gram_rows(some)[:, usable][usable[some]],
+        gram[some][:, usable][usable[some]],
+        atol=tol,
     )
     both = np.ix_(usable[some], usable[some])
     np.testing.assert_allclose(moments.gram(some)[both], gram[np.ix_(some, some)][both], atol=tol)
@@ -129,7 +131,7 @@ def test_large_offsets_lose_only_the_digits_the_data_have_lost(store: bool, offs
     assert moments.usable.all()
     tol = 3e-8 if abs(offset) < 1e7 else 3e-6
     np.testing.assert_allclose(moments.gram(every), expected.gram(every), atol=tol)
-    np.testing.assert_allclose(moments.rows(every), expected.gram(every), atol=tol)
+    np.testing.assert_allclose(moments.gram_rows(every), expected.gram(every), atol=tol)
     np.testing.assert_allclose(
         moments.correlation, expected.correlation, atol=tol * np.sqrt(expected.target_ss)
     )
@@ -174,9 +176,9 @@ def test_columns_that_say_nothing_are_unusable_and_harmless(store: bool) -> None
     useful = np.array([0, 3, 5])
     expected = DenseMoments(Phi[:, useful], t)
     np.testing.assert_allclose(moments.gram(useful), expected.gram(np.arange(3)), atol=1e-12)
-    np.testing.assert_allclose(moments.rows(useful)[:, [1, 2, 4]], 0.0, atol=1e-12)
+    np.testing.assert_allclose(moments.gram_rows(useful)[:, [1, 2, 4]], 0.0, atol=1e-12)
     np.testing.assert_array_equal(moments.correlation[[1, 2, 4]], 0.0)
-    assert np.isfinite(moments.rows(np.arange(6))).all()
+    assert np.isfinite(moments.gram_rows(np.arange(6))).all()
 
 
 @pytest.mark.parametrize("store", STORE)
@@ -204,7 +206,7 @@ def test_scaling_changes_nothing_but_the_norms(store: bool) -> None:
 def test_targets_share_the_atoms_but_not_the_numbers() -> None:
     Phi, t = design(30, 5)
     targets = np.stack([t, t**2], axis=1)
-    both = moments_of(DenseDictionary(Phi), targets, None, centre=True)
+    both = compute_moments(DenseDictionary(Phi), targets, None, centre=True)
     both[0].fetch(np.array([1, 3]))
     assert both[1].n_fetched == 2
     assert both[0].stored is both[1].stored
@@ -218,17 +220,17 @@ def test_rows_are_copies(store: bool) -> None:
     Phi, t = design(30, 5)
     moments = lazy(Phi, t, store=store)
     index = np.array([3, 1])
-    before = moments.rows(index).copy()
-    moments.rows(index)[:] = 17.0
+    before = moments.gram_rows(index).copy()
+    moments.gram_rows(index)[:] = 17.0
     moments.gram(index)[:] = 17.0
-    np.testing.assert_array_equal(moments.rows(index), before)
+    np.testing.assert_array_equal(moments.gram_rows(index), before)
 
 
 def test_the_dictionary_itself_is_not_changed() -> None:
     Phi, t = design(30, 5)
     before, target = Phi.copy(), t.copy()
     for store in STORE:
-        lazy(Phi, t, np.full(30, 2.0), store=store).rows(np.arange(5))
+        lazy(Phi, t, np.full(30, 2.0), store=store).gram_rows(np.arange(5))
     np.testing.assert_array_equal(Phi, before)
     np.testing.assert_array_equal(t, target)
 
@@ -242,9 +244,9 @@ def test_unstored_rows_are_computed_once_each() -> None:
     assert moments.n_fetched == 0
     moments.fetch(np.array([2, 5]))
     assert moments.n_fetched == 2
-    moments.rows(np.array([5, 2, 7]))
+    moments.gram_rows(np.array([5, 2, 7]))
     assert moments.n_fetched == 3
-    moments.rows(np.array([2, 5, 7]))
+    moments.gram_rows(np.array([2, 5, 7]))
     moments.fetch(np.array([], dtype=np.intp))
     assert moments.n_fetched == 3
     moments.gram(np.array([0, 1]))  # a small block is not a row
@@ -253,7 +255,7 @@ def test_unstored_rows_are_computed_once_each() -> None:
     for _ in range(3):  # the cache grows and keeps what it had
         moments.fetch(np.arange(12))
         np.testing.assert_allclose(
-            moments.rows(np.arange(12)), expected.gram(np.arange(12)), atol=1e-12
+            moments.gram_rows(np.arange(12)), expected.gram(np.arange(12)), atol=1e-12
         )
     assert moments.n_fetched == 12
 
@@ -263,7 +265,7 @@ def test_stored_atoms_are_never_evaluated_again() -> None:
     dictionary = CountingDictionary(Phi)
     moments = lazy(dictionary, t, store=True)
     assert sorted(dictionary.asked) == list(range(Storage().full_gram_atoms + 5))
-    moments.rows(np.array([1, 2]))
+    moments.gram_rows(np.array([1, 2]))
     moments.gram(np.array([4, 9]))
     assert len(dictionary.asked) == Storage().full_gram_atoms + 5
 
@@ -286,7 +288,7 @@ def test_few_atoms_have_their_whole_gram_at_once(monkeypatch: pytest.MonkeyPatch
     lazy(Phi, t, store=False)
     assert sizes == []
     moments = lazy(Phi, t)
-    moments.rows(np.arange(20))
+    moments.gram_rows(np.arange(20))
     assert sizes == [30]
 
 
@@ -295,7 +297,7 @@ def test_atoms_that_were_asked_for_are_counted_once() -> None:
     moments = lazy(Phi, t)
     assert moments.n_fetched == 0
     moments.fetch(np.array([3, 5]))
-    moments.rows(np.array([5, 7]))
+    moments.gram_rows(np.array([5, 7]))
     assert moments.n_fetched == 3
 
 
@@ -309,14 +311,14 @@ def test_the_whole_gram_comes_when_enough_of_it_was_asked_for(
     enough = int(Storage().full_gram_share * m)
     moments.fetch(np.arange(enough))
     assert sizes == []
-    first = moments.rows(np.arange(3))
+    first = moments.gram_rows(np.arange(3))
     moments.fetch(np.array([m - 1]))
     assert sizes == [m]
     assert moments.n_fetched == enough + 1
-    np.testing.assert_allclose(moments.rows(np.arange(3)), first, atol=1e-13)
+    np.testing.assert_allclose(moments.gram_rows(np.arange(3)), first, atol=1e-13)
     np.testing.assert_allclose(
-        moments.rows(np.arange(m - 5, m)),
-        DenseMoments(Phi, t).rows(np.arange(m - 5, m)),
+        moments.gram_rows(np.arange(m - 5, m)),
+        DenseMoments(Phi, t).gram_rows(np.arange(m - 5, m)),
         atol=1e-12,
     )
 
@@ -335,12 +337,14 @@ def test_moments_of_reads_the_data_once_when_memory_is_short() -> None:
     Phi, t = design(50, 6)
     dictionary = DenseDictionary(Phi)
     expected = DenseMoments(Phi, t)
-    tall = moments_of(dictionary, t[:, None], None, centre=True, low_memory=True)[0]
+    tall = compute_moments(dictionary, t[:, None], None, centre=True, low_memory=True)[0]
     assert not isinstance(tall, LazyMoments)
-    wide = moments_of(DenseDictionary(Phi[:8]), t[:8, None], None, centre=True, low_memory=True)[0]
+    wide = compute_moments(
+        DenseDictionary(Phi[:8]), t[:8, None], None, centre=True, low_memory=True
+    )[0]
     assert isinstance(wide, LazyMoments)
     assert wide.stored is None
-    usual = moments_of(dictionary, t[:, None], None, centre=True)[0]
+    usual = compute_moments(dictionary, t[:, None], None, centre=True)[0]
     assert isinstance(usual, LazyMoments)
     assert usual.stored is not None
     check_same(tall, expected, tol=1e-8)

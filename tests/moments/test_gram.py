@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from relvec._typing import Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import SufficientStatistics, accumulate, merged, subset_moments
+from relvec.moments import (
+    SufficientStatistics,
+    accumulate_statistics,
+    merge_statistics,
+    subset_moments,
+)
 from tests.helpers_dense import DenseMoments
 from tests.moments.test_columns import check_same, design, lazy
 
@@ -58,17 +63,17 @@ def test_merging_is_addition_in_any_order(centre: bool, shared: bool) -> None:
     ]
     expected = DenseMoments(Phi, t, weight, centre)
     for order in ([0, 1, 2], [2, 0, 1]):
-        whole = merged(*(parts[i] for i in order))
+        whole = merge_statistics(*(parts[i] for i in order))
         assert whole.total_weight == pytest.approx(weight.sum())
         check_same(whole.moments(centre=centre), expected, tol=1e-8)
-    in_a_tree = merged(merged(parts[0], parts[1]), parts[2])
+    in_a_tree = merge_statistics(merge_statistics(parts[0], parts[1]), parts[2])
     check_same(in_a_tree.moments(centre=centre), expected, tol=1e-8)
 
 
 def test_merging_leaves_the_parts_as_they_were() -> None:
     Phi, t = design(40, 4)
     here, there = in_blocks(Phi[:20], t[:20], []), in_blocks(Phi[20:], t[20:], [])
-    merged(here, there)
+    merge_statistics(here, there)
     check_same(here.moments(), DenseMoments(Phi[:20], t[:20]), tol=1e-9)
     check_same(there.moments(), DenseMoments(Phi[20:], t[20:]), tol=1e-9)
 
@@ -77,7 +82,9 @@ def test_parts_far_from_each_other_and_from_zero_merge_without_losing_digits() -
     rng = np.random.default_rng(3)
     Phi, t = rng.standard_normal((400, 5)) + 1e7, rng.standard_normal(400) - 1e7
     Phi[200:] += 30.0
-    whole = merged(in_blocks(Phi[:200], t[:200], [90]), in_blocks(Phi[200:], t[200:], [])).moments()
+    whole = merge_statistics(
+        in_blocks(Phi[:200], t[:200], [90]), in_blocks(Phi[200:], t[200:], [])
+    ).moments()
     expected = DenseMoments(Phi - 1e7, t + 1e7)
     every = np.arange(5)
     np.testing.assert_allclose(whole.gram(every), expected.gram(every), atol=1e-11)
@@ -86,10 +93,12 @@ def test_parts_far_from_each_other_and_from_zero_merge_without_losing_digits() -
 
 def test_statistics_without_rows_add_nothing() -> None:
     Phi, t = design(30, 3)
-    whole = merged(SufficientStatistics(3), in_blocks(Phi, t, []), SufficientStatistics(3))
+    whole = merge_statistics(
+        SufficientStatistics(3), in_blocks(Phi, t, []), SufficientStatistics(3)
+    )
     check_same(whole.moments(), DenseMoments(Phi, t), tol=1e-9)
     with pytest.raises(ValueError, match="call update"):
-        merged(SufficientStatistics(3), SufficientStatistics(3)).moments()
+        merge_statistics(SufficientStatistics(3), SufficientStatistics(3)).moments()
 
 
 def test_empty_blocks_change_nothing() -> None:
@@ -101,7 +110,7 @@ def test_empty_blocks_change_nothing() -> None:
     expected = DenseMoments(Phi, t)
     check_same(nothing.update(Phi, t).moments(), expected, tol=1e-9)
     shifted = SufficientStatistics(3, shift=np.ones(4))
-    check_same(merged(shifted, in_blocks(Phi, t, [])).moments(), expected, tol=1e-9)
+    check_same(merge_statistics(shifted, in_blocks(Phi, t, [])).moments(), expected, tol=1e-9)
 
 
 @pytest.mark.parametrize("shift", [np.ones(3), [np.nan, 0.0, 0.0, 0.0], 1.0])
@@ -114,11 +123,11 @@ def test_only_statistics_of_the_same_columns_merge() -> None:
     with pytest.raises(
         ValueError, match=r"same atoms and targets; got 2 with .* \[\(3, 1\), \(4, 1\)\]"
     ):
-        merged(SufficientStatistics(3), SufficientStatistics(4))
+        merge_statistics(SufficientStatistics(3), SufficientStatistics(4))
     with pytest.raises(ValueError, match="same atoms and targets; got 0"):
-        merged()
+        merge_statistics()
     with pytest.raises(TypeError, match="each as an argument of its own"):
-        merged([SufficientStatistics(3)])
+        merge_statistics([SufficientStatistics(3)])
 
 
 def test_pickled_statistics_hold_one_triangle() -> None:
@@ -179,7 +188,7 @@ def test_constant_and_zero_columns_are_unusable() -> None:
     moments = in_blocks(Phi, t, [11]).moments()
     assert moments.usable.tolist() == [True, False, False, True]
     np.testing.assert_array_equal(moments.correlation[1:3], 0.0)
-    assert np.isfinite(moments.rows(np.arange(4))).all()
+    assert np.isfinite(moments.gram_rows(np.arange(4))).all()
     kept = np.array([0, 3])
     expected = DenseMoments(Phi[:, kept], t)
     np.testing.assert_allclose(moments.gram(kept), expected.gram(np.arange(2)), atol=1e-10)
@@ -197,7 +206,7 @@ def test_several_targets_share_one_gram() -> None:
 def test_rows_are_copies() -> None:
     Phi, t = design(40, 5)
     moments = in_blocks(Phi, t, []).moments()
-    moments.rows(np.array([1]))[:] = 9.0
+    moments.gram_rows(np.array([1]))[:] = 9.0
     moments.gram(np.array([1, 2]))[:] = 9.0
     check_same(moments, DenseMoments(Phi, t), tol=1e-9)
 
@@ -224,7 +233,7 @@ def test_accumulate_reads_every_row_once(weighted: bool, monkeypatch: pytest.Mon
             asked.append((start, stop))
             return super().rows(start, stop)
 
-    moments = accumulate(Recording(Phi), t[:, None], weight).moments()
+    moments = accumulate_statistics(Recording(Phi), t[:, None], weight).moments()
     assert asked == [(0, 256), (256, 512), (512, 768), (768, 1000)]
     check_same(moments, DenseMoments(Phi, t, weight), tol=1e-10)
 
@@ -252,7 +261,7 @@ def test_moments_of_some_atoms_are_those_of_their_columns(centre: bool, kind: st
     for name in ("correlation", "usable", "resolution", "column_mean", "column_norm"):
         np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[some])
     np.testing.assert_array_equal(part.gram(np.array([0, 3])), whole.gram(some[[0, 3]]))
-    np.testing.assert_array_equal(part.rows(np.array([1])), whole.gram(some)[[1]])
+    np.testing.assert_array_equal(part.gram_rows(np.array([1])), whole.gram(some)[[1]])
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_the_same_as_prepared_moments(centre):
     np.testing.assert_allclose(found.correlation, expected.correlation, atol=1e-9)
     for index in (active, np.array([0, 4, 11, 2]), np.array([7, 1])):
         np.testing.assert_allclose(
-            found.rows(index)[:, usable], expected.rows(index)[:, usable], atol=1e-9
+            found.gram_rows(index)[:, usable], expected.gram_rows(index)[:, usable], atol=1e-9
         )
         np.testing.assert_allclose(found.gram(index), expected.gram(index), atol=1e-9)
 

@@ -1,11 +1,11 @@
-"""What is read of large arrays, and how gaps are avoided."""
+"""Reading of boxes from large arrays, and cutting boxes without missing values."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from relvec.noise.reading import complete_boxes, is_planar, is_stuck, read_boxes
+from relvec.noise.reading import cut_complete_boxes, is_planar, is_stuck, read_boxes
 
 
 class OnDisk:
@@ -103,7 +103,7 @@ def test_complete_runs():
     lines = np.arange(2000.0).reshape(2, 1000)
     observed = np.ones(lines.shape, dtype=bool)
     observed[0, 600], observed[1, 300:350] = False, False
-    pieces = complete_boxes(lines, observed)
+    pieces = cut_complete_boxes(lines, observed)
     assert pieces.shape == (6, 256)
     np.testing.assert_array_equal(np.diff(pieces), 1.0)
     assert not set(pieces.ravel()) & set(lines[~observed])
@@ -114,16 +114,16 @@ def test_complete_tiles():
     planes = np.arange(256 * 256.0).reshape(1, 256, 256)
     observed = np.ones(planes.shape, dtype=bool)
     observed[0, 100:110, 100:110] = False
-    tiles = complete_boxes(planes, observed)
+    tiles = cut_complete_boxes(planes, observed)
     assert tiles.shape == (3, 128, 128)
     assert not set(tiles.ravel()) & set(planes[~observed])
 
 
 def test_too_many_gaps():
     observed = np.arange(4000)[np.newaxis] % 20 != 0
-    assert complete_boxes(np.zeros((1, 4000)), observed) is None
-    assert complete_boxes(np.zeros((1, 20)), np.ones((1, 20), dtype=bool)) is None
+    assert cut_complete_boxes(np.zeros((1, 4000)), observed) is None
+    assert cut_complete_boxes(np.zeros((1, 20)), np.ones((1, 20), dtype=bool)) is None
     # Of plenty a small part is enough.
     observed = np.ones((8, 8192), dtype=bool)
     observed[:, 1024:] = np.arange(8192 - 1024) % 20 != 0
-    assert complete_boxes(np.zeros((8, 8192)), observed).size >= 4096
+    assert cut_complete_boxes(np.zeros((8, 8192)), observed).size >= 4096

@@ -1,4 +1,4 @@
-"""Pictures without a screen."""
+"""Plots without a display."""
 
 from __future__ import annotations
 

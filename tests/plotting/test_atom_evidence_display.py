@@ -1,4 +1,4 @@
-"""The evidence of single atoms, next to that of whole models."""
+"""Evidence of single atoms against that of whole models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from matplotlib import colors, pyplot
 
 from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.describing import atoms_of
+from relvec.describing import compute_atom_evidence
 from relvec.plotting import AtomEvidence, AtomEvidenceDisplay
 from relvec.priors import GammaPrior, LaplacePrior, SmoothnessPrior
 
@@ -81,7 +81,7 @@ def check_by_brute_force(model, Phi, X, y, penalty=0.0, rate=0.0, atoms=None, we
     ("prior", "penalty", "rate"),
     [("flat", 0.0, 0.0), (SmoothnessPrior(1.5), 1.5, 0.0), (LaplacePrior(2.0), 0.0, 2.0)],
 )
-def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, penalty, rate):
+def test_curves_agree_with_the_evidence_of_the_whole_model(prior, penalty, rate):
     columns = SparseBayesRegressor(LinearBasis(), prior=prior, min_gain=1e-3).fit(Z, T)
     check_by_brute_force(columns, Z, Z, T, penalty, rate, atoms=range(6))
     kernels = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
@@ -90,7 +90,7 @@ def test_curves_are_those_of_the_whole_model_with_one_precision_changed(prior, p
     check_by_brute_force(kernels, Phi, X, Y, penalty, rate, atoms=list(dict.fromkeys(atoms)))
 
 
-def test_weights_of_rows_and_steps_before_the_model():
+def test_sample_weights_and_pipelines():
     weight = RNG.integers(0, 3, 50).astype(float)
     model = SparseBayesRegressor(LinearBasis()).fit(Z, T, sample_weight=weight)
     check_by_brute_force(model, Z, Z, T, atoms=[0, 1, 2], weight=weight)
@@ -125,7 +125,7 @@ def test_all_regressors_are_drawn(model):
 
 
 @pytest.mark.parametrize("prior", ["flat", "bic"])
-def test_the_target_along_an_atom_and_across_it(prior):
+def test_parallel_and_orthogonal_deviation(prior):
     model = RVMRegressor(gamma=0.3, prior=prior).fit(X, Y)
     Phi = np.exp(-0.3 * (X - X.T) ** 2)
     Q = null_space(np.ones((1, 40)))
@@ -133,7 +133,7 @@ def test_the_target_along_an_atom_and_across_it(prior):
     precision = np.full(40, np.inf)
     precision[model.relevance_] = model.weight_precision_
     atoms = [model.relevance_[0], 3, 20]
-    for number, atom in zip(atoms, atoms_of(model, X, Y, atoms, None), strict=True):
+    for number, atom in zip(atoms, compute_atom_evidence(model, X, Y, atoms, None), strict=True):
         others = np.isfinite(precision) & (np.arange(40) != number)
         C = model.noise_variance_ * np.eye(39)
         C += Phi[:, others] / precision[others] @ Phi[:, others].T
@@ -142,9 +142,9 @@ def test_the_target_along_an_atom_and_across_it(prior):
         direction, seen = white @ Phi[:, number], white @ target
         direction /= np.linalg.norm(direction)
         along = float(direction @ seen)
-        np.testing.assert_allclose(atom.along, abs(along), rtol=1e-5, atol=1e-8)
+        np.testing.assert_allclose(atom.parallel_deviation, abs(along), rtol=1e-5, atol=1e-8)
         rest = np.linalg.norm(seen - along * direction)
-        np.testing.assert_allclose(atom.across, rest / np.sqrt(38), rtol=1e-6)
+        np.testing.assert_allclose(atom.orthogonal_deviation, rest / np.sqrt(38), rtol=1e-6)
         # an ellipse and the circle tell the target apart by what the atom brings
         wide = 1.0 + atom.sparsity / 0.7
         difference = 0.5 * (along**2 - along**2 / wide - np.log(wide))
@@ -153,7 +153,9 @@ def test_the_target_along_an_atom_and_across_it(prior):
 
 def test_ellipses():
     atoms = [
-        AtomEvidence("a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0, across=0.9),
+        AtomEvidence(
+            "a", sparsity=2.0, quality=4.0, precision=4.0 / 14.0, orthogonal_deviation=0.9
+        ),
         AtomEvidence("b", sparsity=2.0, quality=1.0),
     ]
     display = AtomEvidenceDisplay(atoms).plot(kind="ellipses")
@@ -161,15 +163,15 @@ def test_ellipses():
     np.testing.assert_allclose(display.lines_[0].get_width() / 2.0, np.sqrt(8.0))
     np.testing.assert_allclose(display.marks_[0].get_xydata(), [[np.sqrt(8.0), 0.9]])
     np.testing.assert_allclose(display.lines_[1].get_width() / 2.0, np.sqrt(2.0))
-    said = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
-    assert said == ["without it", "with it", "target"]
+    labels = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
+    assert labels == ["without atom", "with atom", "target"]
     with pytest.raises(ValueError, match="kind must be one of"):
         display.plot(kind="circles")
 
 
-def test_best_weakest_and_nearest_are_the_default():
+def test_default_atoms():
     model = RVMRegressor(gamma=0.3).fit(X, Y)
-    everything = atoms_of(model, X, Y, range(40), None)
+    everything = compute_atom_evidence(model, X, Y, range(40), None)
     drawn = AtomEvidenceDisplay.from_estimator(model, X, Y).atoms
     kept = [atom for atom in everything if atom.is_kept]
     gains = [atom.best_gain for atom in kept]
@@ -185,7 +187,7 @@ def test_what_is_drawn():
     atoms = [
         AtomEvidence("a$_b", sparsity=2.0, quality=3.0, precision=4.0 / 7.0),
         AtomEvidence("b", sparsity=2.0, quality=1.0),
-        AtomEvidence("c", sparsity=2.0, quality=3.0, spent=2.0, penalty=1.0),
+        AtomEvidence("c", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=1.0),
         AtomEvidence("d", sparsity=2.0, quality=2.0, entry_penalty=3.0),
     ]
     display = AtomEvidenceDisplay(atoms).plot()
@@ -194,14 +196,14 @@ def test_what_is_drawn():
     x, y = (float(each[0]) for each in display.marks_[0].get_data())
     np.testing.assert_allclose([x, y], [4 / 7, 0.5 * (4.5 - 1.0 - np.log(4.5))])
     assert [note.get_text().split("\n")[-1] for note in display.notes_] == [
-        "best at 0.571",
-        "best at infinity →",
-        f"best at {atoms[2].best_precision:.3g}",
-        "but it must bring 3",
+        "optimum at 0.571",
+        "optimum at infinity →",
+        f"optimum at {atoms[2].best_precision:.3g}",
+        "below the minimum gain 3",
     ]
     assert [title.get_title(loc="left") for title in display.axes_][:2] == [
         r"a\$_b: kept",
-        "b: left out",
+        "b: pruned",
     ]
     assert [len(ax.get_lines()) for ax in display.axes_] == [3, 2, 4, 4]
     display.figure_.canvas.draw()
@@ -209,31 +211,31 @@ def test_what_is_drawn():
     assert len(one.figure_.axes) == 1
 
 
-def test_a_penalty_moves_the_maximum_to_the_right_or_away():
-    free = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0)
-    some = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, penalty=1.0)
-    much = AtomEvidence("a", sparsity=2.0, quality=3.0, spent=2.0, penalty=5.0)
+def test_penalty_increases_the_optimal_precision():
+    free = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0)
+    some = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=1.0)
+    much = AtomEvidence("a", sparsity=2.0, quality=3.0, dof_factor=2.0, penalty=5.0)
     assert free.best_precision < some.best_precision < much.best_precision == np.inf
     assert (free.gain([0.1, 1.0, 10.0]) > some.gain([0.1, 1.0, 10.0])).all()
     np.testing.assert_array_equal(free.gain([1.0]), some.gain([1.0], penalised=False))
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"sparsity": 0.0}, "sparsity must be"),
         ({"quality": np.nan}, "quality must be a finite number"),
         ({"penalty": -1.0}, "penalty must"),
-        ({"penalty": 1.0, "rate": 1.0}, "choose one of them"),
+        ({"penalty": 1.0, "rate": 1.0}, "give only one of them"),
         ({"precision": 0.0}, "precision must be positive or infinite"),
     ],
 )
-def test_atoms_that_have_no_curve(options, words):
-    with pytest.raises(ValueError, match=words):
+def test_invalid_atoms_raise(options, message):
+    with pytest.raises(ValueError, match=message):
         AtomEvidence("a", **{"sparsity": 1.0, "quality": 1.0, **options})
 
 
-def test_what_cannot_be_drawn():
+def test_invalid_models_and_data_raise():
     draw = AtomEvidenceDisplay.from_estimator
     model = RVMRegressor(gamma=0.3).fit(X, Y)
     with pytest.raises(ValueError, match="must be the rows that the model was fitted to"):
@@ -244,14 +246,14 @@ def test_what_cannot_be_drawn():
         draw(model, X, Y[:30])
     with pytest.raises(ValueError, match="between 0 and 39, as there are 40 candidates"):
         draw(model, X, Y, atoms=[40])
-    with pytest.raises(ValueError, match="atoms must be numbers of candidates"):
+    with pytest.raises(ValueError, match="atoms must be indices of candidates"):
         draw(model, X, Y, atoms=["first"])
     with pytest.raises(NotFittedError):
         draw(RVMRegressor(), X, Y)
     with pytest.raises(TypeError, match="needs a fitted regressor of relvec.*RVMClassifier"):
         draw(RVMClassifier(gamma=1.0).fit(X, Y > 0), X, Y > 0)
     two = RVMRegressor(gamma=0.3).fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match="draws one target; the model has 2"):
+    with pytest.raises(ValueError, match="plots one target; the model has 2"):
         draw(two, X, np.column_stack([Y, Y]))
     gamma = SparseBayesRegressor(LinearBasis(), prior=GammaPrior()).fit(Z, T)
     with pytest.raises(ValueError, match="Under a Gamma prior on precisions every atom is kept"):
@@ -261,14 +263,14 @@ def test_what_cannot_be_drawn():
         draw(SparseBayesRegressor(LinearBasis()).fit(flat, T), flat, T, atoms=[1])
     with pytest.raises(TypeError, match="one or more AtomEvidence"):
         AtomEvidenceDisplay([])
-    with pytest.raises(ValueError, match="ax must hold 1 matplotlib axes, for the atoms"):
+    with pytest.raises(ValueError, match="ax must be 1 matplotlib axes, for the atoms"):
         AtomEvidenceDisplay(AtomEvidence("a", 1.0, 2.0)).plot([])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["curves", "ellipses"])
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_small_panels_hold_their_words_on_any_paper(is_dark, kind):
+def test_text_fits_small_panels_on_light_and_dark_backgrounds(is_dark, kind):
     atom = AtomEvidence("x1", sparsity=2.0, quality=2.0, entry_penalty=3.0)
     with pyplot.style.context("dark_background" if is_dark else "default"):
         figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")

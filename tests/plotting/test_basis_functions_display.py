@@ -1,4 +1,4 @@
-"""Functions a model may use, and those it does."""
+"""Candidate and kept basis functions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ X2 = RNG.uniform(-3.0, 3.0, size=(40, 2))
 Y2 = np.sin(X2[:, 0]) * X2[:, 1] + 0.1 * RNG.normal(size=40)
 
 
-def test_candidates_are_kernels_at_all_rows_and_those_kept_at_the_vectors():
+def test_candidates_and_kept_kernels():
     display = BasisFunctionsDisplay.from_estimator(MODEL, X)
     distance = (display.x0[:, None] - X[:, 0]) ** 2
     np.testing.assert_allclose(display.values, np.exp(-0.1 * distance))
@@ -35,7 +35,7 @@ def test_candidates_are_kernels_at_all_rows_and_those_kept_at_the_vectors():
     display.figure_.canvas.draw()
 
 
-def test_weighted_functions_add_up_to_the_prediction():
+def test_weighted_functions_sum_to_the_prediction():
     model = clone(MODEL).set_params(error_bars="plain").fit(X, Y)
     display = BasisFunctionsDisplay.from_estimator(model, X, weighted=True)
     total = display.kept.sum(axis=1) + model.intercept_
@@ -57,7 +57,7 @@ def test_learnt_kernels_are_used(basis):
     assert all(kept)
 
 
-def test_a_space_by_itself():
+def test_basis_without_a_model():
     display = BasisFunctionsDisplay.from_basis(PolynomialBasis(4), np.linspace(-2, 2, 9)[:, None])
     assert display.values.shape == (400, 4)
     assert display.kept_ is None
@@ -65,7 +65,7 @@ def test_a_space_by_itself():
 
 
 @pytest.mark.slow
-def test_over_two_inputs_peaks_are_at_the_vectors():
+def test_over_two_features_peaks_are_at_the_relevance_vectors():
     model = RVMRegressor(gamma=1.0, error_bars="plain").fit(X2, Y2)
     display = BasisFunctionsDisplay.from_estimator(model, X2)
     step = max(np.diff(display.x0)[0], np.diff(display.x1)[0])
@@ -99,7 +99,7 @@ def test_many_candidates_are_thinned():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="one input or two; X has 3 columns"):
+    with pytest.raises(ValueError, match="needs one or two features; X has 3 columns"):
         BasisFunctionsDisplay.from_basis(KernelBasis(), np.zeros((4, 3)))
     with pytest.raises(TypeError, match="needs a Basis.*got RVMRegressor.*from_estimator"):
         BasisFunctionsDisplay.from_basis(MODEL, X)

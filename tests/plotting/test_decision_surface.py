@@ -1,4 +1,4 @@
-"""Probabilities over two inputs."""
+"""Class probabilities over two features."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_true_boundary_is_where_the_truth_is_a_half():
     assert labels(display) == ["class 0", "class 1", "relevance vectors", "true boundary"]
 
 
-def test_points_rings_and_surface_are_those_of_the_model():
+def test_points_relevance_vectors_and_surface():
     display = DecisionSurfaceDisplay.from_estimator(MODEL, X, Y)
     np.testing.assert_array_equal(display.relevance_.get_xydata(), X[MODEL.relevance_])
     for label, points in display.points_.items():
@@ -69,7 +69,7 @@ def test_options_reach_predict_proba():
 
 
 @pytest.mark.slow
-def test_several_classes_take_the_colour_of_the_most_probable():
+def test_colour_is_that_of_the_most_probable_class():
     display = DecisionSurfaceDisplay.from_estimator(MODEL4, X4, NAMES[Y4], grid_resolution=60)
     assert labels(display) == ["east", "north", "south", "west", "relevance vectors"]
     np.testing.assert_array_equal(display.points_["east"].get_xydata(), X4[NAMES[Y4] == "east"])
@@ -97,7 +97,7 @@ def test_boundaries_of_several_classes_are_ties():
         assert np.median(two[:, 1] - two[:, 0]) < 0.03
 
 
-def test_kernels_of_a_basis_and_of_a_pipeline_are_ringed():
+def test_relevance_vectors_of_a_basis_and_a_pipeline():
     model = SparseBayesClassifier(KernelBasis("rbf", gamma=4.0)).fit(X, Y)
     display = DecisionSurfaceDisplay.from_estimator(model, X, Y)
     np.testing.assert_array_equal(display.relevance_.get_xydata(), X[model.relevance_])
@@ -109,7 +109,7 @@ def test_kernels_of_a_basis_and_of_a_pipeline_are_ringed():
     assert DecisionSurfaceDisplay.from_estimator(normed, X).relevance_ is None
 
 
-def test_models_without_relevance_vectors_have_no_rings():
+def test_models_without_relevance_vectors():
     for model in (LogisticRegression(), SparseBayesClassifier(LinearBasis())):
         display = DecisionSurfaceDisplay.from_estimator(model.fit(X, Y), X, Y)
         assert display.relevance_ is None
@@ -152,7 +152,9 @@ def test_wrong_models():
     with pytest.raises(NotFittedError):
         DecisionSurfaceDisplay.from_estimator(RVMClassifier(), X)
     three = RVMClassifier(gamma=1.0).fit(np.column_stack([X, X[:, 0]]), Y)
-    with pytest.raises(ValueError, match="draws models of 2 inputs; RVMClassifier was fitted to 3"):
+    with pytest.raises(
+        ValueError, match="plots models with 2 features; RVMClassifier was fitted to 3"
+    ):
         DecisionSurfaceDisplay.from_estimator(three, X)
 
 
@@ -167,12 +169,15 @@ GRID = {"x0": np.arange(4.0), "x1": np.arange(3.0), "probability": np.full((3, 4
             r"probability must have shape \(3, 4, 'n_classes'\)",
         ),
         ({"probability": np.zeros((3, 4))}, r"probability must have shape"),
-        ({"probability": np.ones((3, 4, 1))}, "each of at least 2 classes; got 1 names for 1"),
-        ({"classes": ["a", "b", "c"]}, "got 3 names for 2"),
-        ({"X": np.zeros((5, 3))}, r"X must hold points of two inputs.*got shape \(5, 3\)"),
-        ({"y": np.zeros(5)}, "y must hold a class for each of X, which is missing"),
+        (
+            {"probability": np.ones((3, 4, 1))},
+            "one label per class, at least 2; got 1 labels for 1",
+        ),
+        ({"classes": ["a", "b", "c"]}, "got 3 labels for 2"),
+        ({"X": np.zeros((5, 3))}, r"X must have two features.*got shape \(5, 3\)"),
+        ({"y": np.zeros(5)}, "y must contain a class for each of X, which is missing"),
         ({"X": np.zeros((5, 2)), "y": np.zeros(4)}, "each of the 5 rows of X; got shape"),
-        ({"relevance_vectors": np.zeros(2)}, "relevance_vectors must hold points of two inputs"),
+        ({"relevance_vectors": np.zeros(2)}, "relevance_vectors must have two features"),
         ({"truth": np.zeros((4, 3))}, r"truth must be .* of shape \(3, 4\); got shape \(4, 3\)"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The objective, step by step."""
+"""Objective during a fit."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ X, Y = make_snake(100, random_state=0)
 MODEL = RVMClassifier(gamma=1.0).fit(X, Y)
 
 
-def test_the_line_is_the_trace_and_ends_at_the_objective():
+def test_line_is_the_trace_of_the_objective():
     display = EvidenceTraceDisplay.from_estimator(MODEL)
     line = display.lines_["RVMClassifier"]
     np.testing.assert_array_equal(line.get_ydata(), MODEL.trace_)
     assert line.get_ydata()[-1] == pytest.approx(MODEL.objective_)
     assert (np.diff(line.get_ydata()) >= 0.0).all()
     (text,) = display.ax_.get_legend().get_texts()
-    assert text.get_text() == f"RVMClassifier, {MODEL.objective_:.2f} at the end"
+    assert text.get_text() == f"RVMClassifier, final value {MODEL.objective_:.2f}"
     display.figure_.canvas.draw()
 
 
-def test_gaps_are_to_the_end():
+def test_gaps_to_the_final_value():
     display = EvidenceTraceDisplay({"a": [1.0, 10.0, 11.0, 11.0]}).plot(kind="gap")
     np.testing.assert_array_equal(display.lines_["a"].get_ydata(), [10.0, 1.0, np.nan, np.nan])
     assert display.ax_.get_yscale() == "log"
-    assert display.ax_.get_ylabel() == "nats below the end"
+    assert display.ax_.get_ylabel() == "gap to the final value (nats)"
 
 
 def test_regressors_with_one_target_and_with_several():
@@ -61,7 +61,7 @@ def test_given_axes_are_used():
 
 
 def test_bad_input():
-    with pytest.raises(TypeError, match="kept the objective after each step.*LogisticRegression"):
+    with pytest.raises(TypeError, match="stores the objective after each step.*LogisticRegression"):
         EvidenceTraceDisplay.from_estimator(LogisticRegression().fit(X, Y))
     with pytest.raises(NotFittedError):
         EvidenceTraceDisplay.from_estimator(RVMClassifier())

@@ -1,4 +1,4 @@
-"""How much each input matters."""
+"""Feature relevance."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_points_are_the_relevances_the_largest_on_top():
     display.figure_.canvas.draw()
 
 
-def test_whiskers_are_a_standard_deviation_of_the_axis():
+def test_error_bars_are_one_standard_deviation():
     display = FeatureRelevanceDisplay(RELEVANCE, std=STD).plot()
     order = [2, 0, 3]
     factor = np.exp(STD[order] / RELEVANCE[order])
@@ -81,7 +81,7 @@ def test_whiskers_are_a_standard_deviation_of_the_axis():
     assert FeatureRelevanceDisplay(RELEVANCE).plot().whiskers_ is None
 
 
-def test_a_wide_whisker_does_not_squeeze_the_picture():
+def test_long_error_bars_do_not_stretch_the_axis():
     display = FeatureRelevanceDisplay([1.0, 2.0], std=[1e6, np.nan]).plot()
     low, high = display.ax_.get_xlim()
     assert 1e-4 < low < 1.0
@@ -89,7 +89,7 @@ def test_a_wide_whisker_does_not_squeeze_the_picture():
     display.figure_.canvas.draw()
 
 
-def test_order_of_the_inputs():
+def test_order_of_the_features():
     model = Model().fit(X)
     display = FeatureRelevanceDisplay.from_estimator(model, sort=False)
     assert rows(display) == ["x0", "x1", "x2", "x3"]
@@ -98,7 +98,7 @@ def test_order_of_the_inputs():
     assert rows(display) == ["x0", "x2"]
 
 
-def test_many_inputs_are_counted():
+def test_additional_features_are_counted():
     relevance = np.zeros(2000)
     relevance[[5, 700, 1999]] = [1.0, 3.0, 2.0]
     display = FeatureRelevanceDisplay(relevance).plot()
@@ -116,16 +116,16 @@ def test_many_inputs_are_counted():
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", ["log", "linear"])
 @pytest.mark.parametrize("n_features", [1, 3, 100])
-def test_all_may_be_dropped(scale, n_features):
+def test_all_features_dropped(scale, n_features):
     display = FeatureRelevanceDisplay(np.zeros(n_features), std=np.zeros(n_features))
     display.plot(scale=scale)
     assert len(display.points_.get_xdata()) == 0
     if n_features == 100:
-        assert display.note_.get_text() == "all 100 inputs dropped"
+        assert display.note_.get_text() == "all 100 features dropped"
     display.figure_.canvas.draw()
 
 
-def test_inclusion_probabilities_are_written_and_order_what_was_dropped():
+def test_inclusion_probabilities():
     probability = [0.999, 0.004, 0.5, 0.3]
     model = Model([2.0, 0.0, 1.0, 0.0], probability=probability).fit(X)
     display = FeatureRelevanceDisplay.from_estimator(model, feature_names=NAMES)
@@ -149,7 +149,7 @@ def test_names_are_those_of_the_columns():
     assert rows(FeatureRelevanceDisplay.from_estimator(silent))[0] == "x2"
 
 
-def test_long_names_are_cut():
+def test_long_names_are_shortened():
     display = FeatureRelevanceDisplay([1.0], feature_names=["a" * 60]).plot()
     assert rows(display) == ["a" * 27 + "…"]
     assert display.feature_names == ["a" * 60]
@@ -162,10 +162,12 @@ def test_given_axes_are_used():
     assert display.figure_ is figure
 
 
-def test_estimators_that_cannot_tell():
+def test_estimators_without_relevances_raise():
     with pytest.raises(NotFittedError):
         FeatureRelevanceDisplay.from_estimator(Model())
-    with pytest.raises(TypeError, match="keeps a number for each in feature_relevance_; Linear"):
+    with pytest.raises(
+        TypeError, match="stores one relevance per feature in feature_relevance_; Linear"
+    ):
         FeatureRelevanceDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]))
 
 
@@ -173,13 +175,13 @@ def test_estimators_that_cannot_tell():
     ("relevance", "options", "match"),
     [
         ([], {}, "relevance is empty"),
-        ([1.0, -1.0], {}, "relevance must be finite and not negative; got -1.0 to 1.0"),
+        ([1.0, -1.0], {}, "relevance must be finite and non-negative; got -1.0 to 1.0"),
         ([1.0, np.nan], {}, "relevance must be finite"),
-        ([[1.0]], {}, "relevance must be real numbers along a line"),
-        ([1.0, 2.0], {"std": [1.0]}, "std must hold 2 values, one for each input; got 1"),
+        ([[1.0]], {}, "relevance must be a one-dimensional array of real numbers"),
+        ([1.0, 2.0], {"std": [1.0]}, "std must have 2 values, one per feature; got 1"),
         ([1.0], {"std": [np.inf]}, "std must be finite"),
         ([1.0], {"inclusion_probability": [1.5]}, "must not exceed 1; got 1.5"),
-        ([1.0], {"feature_names": ["a", "b"]}, "must hold 1 names, one for each input; got 2"),
+        ([1.0], {"feature_names": ["a", "b"]}, "must contain 1 names, one per feature; got 2"),
     ],
 )
 def test_bad_data(relevance, options, match):
@@ -199,7 +201,7 @@ def test_bad_options():
         display.plot(sort="yes")
 
 
-def test_probabilities_that_are_not_known_have_no_heading():
+def test_missing_inclusion_probabilities_have_no_heading():
     display = FeatureRelevanceDisplay([0.3, 2.0], inclusion_probability=[np.nan, np.nan]).plot()
     assert "included" not in [text.get_text() for text in display.ax_.texts]
     display = FeatureRelevanceDisplay([0.3, 2.0], inclusion_probability=[0.5, np.nan]).plot()

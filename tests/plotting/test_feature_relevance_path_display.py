@@ -1,4 +1,4 @@
-"""How the scales of inputs are learnt."""
+"""Feature relevance during a fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.text import Text
 
 from relvec.plotting import FeatureRelevancePathDisplay
-from relvec.plotting._rows import spread_apart
+from relvec.plotting._rows import spread_labels
 
 SCALES = np.array(
     [[1.0, 1.0, 1.0, 1.0], [2.0, 0.3, 0.1, 0.0], [3.0, 0.2, 0.05, 0.0], [4.0, 0.1, 0.0, 0.0]]
@@ -45,7 +45,7 @@ def texts(display):
     return [label.get_text() for label in display.labels_]
 
 
-def test_lines_are_the_scales_and_end_with_a_cross():
+def test_lines_are_the_relevances_and_end_with_a_cross():
     display = FeatureRelevancePathDisplay.from_estimator(Model().fit(X))
     assert list(display.lines_) == [0, 1]  # the largest first
     for each, line in display.lines_.items():
@@ -55,13 +55,13 @@ def test_lines_are_the_scales_and_end_with_a_cross():
     assert len(display.others_.get_paths()) == 2
     assert texts(display) == ["age", "sex"]
     assert display.ax_.get_yscale() == "log"
-    assert display.ax_.get_title(loc="left") == "2 of 4 inputs kept"
+    assert display.ax_.get_title(loc="left") == "2 of 4 features kept"
     assert display.objective_ax_ is None
     display.figure_.canvas.draw()
 
 
 @pytest.mark.slow
-def test_the_objective_is_below():
+def test_objective_panel():
     display = FeatureRelevancePathDisplay.from_estimator(Model(objective=OBJECTIVE).fit(X))
     (line,) = display.objective_ax_.lines
     np.testing.assert_array_equal(line.get_ydata(), OBJECTIVE)
@@ -76,7 +76,7 @@ def test_the_objective_is_below():
 
 
 @pytest.mark.slow
-def test_the_largest_have_names_the_others_are_grey():
+def test_largest_relevances_are_labelled():
     rng = np.random.default_rng(0)
     scales = np.exp(np.cumsum(rng.normal(size=(30, 50)), axis=0))
     scales[20:, :10] = 0.0
@@ -114,25 +114,25 @@ def test_labels_do_not_overlap(size, n_features):
 
 
 def test_labels_move_as_little_as_possible():
-    kept, moved = spread_apart(np.array([0.5, 0.5, 0.1]), 0.1)
+    kept, moved = spread_labels(np.array([0.5, 0.5, 0.1]), 0.1)
     np.testing.assert_array_equal(kept, [0, 1, 2])
     np.testing.assert_allclose(moved, [0.45, 0.55, 0.1])
-    kept, moved = spread_apart(np.array([1.0, 0.99, 0.98]), 0.2)  # the edge holds them back
+    kept, moved = spread_labels(np.array([1.0, 0.99, 0.98]), 0.2)  # the edge holds them back
     np.testing.assert_allclose(moved, [1.0, 0.8, 0.6])
-    kept, moved = spread_apart(np.array([0.2, 0.1, 0.3, 0.9]), 0.5)  # room for three
+    kept, moved = spread_labels(np.array([0.2, 0.1, 0.3, 0.9]), 0.5)  # room for three
     np.testing.assert_array_equal(kept, [0, 1, 2])
     np.testing.assert_allclose(moved, [0.5, 0.0, 1.0])
-    assert [len(part) for part in spread_apart(np.empty(0), 0.1)] == [0, 0]
+    assert [len(part) for part in spread_labels(np.empty(0), 0.1)] == [0, 0]
 
 
-def test_inputs_may_come_back():
+def test_features_may_re_enter():
     scales = np.array([[1.0, 1.0], [0.0, 1.0], [2.0, 0.0], [2.0, 0.0]])
     display = FeatureRelevancePathDisplay(scales).plot()
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), [1.0, np.nan, 2.0, 2.0])
     np.testing.assert_array_equal(display.crosses_.get_xydata(), [[1.0, 1.0]])
 
 
-def test_tiny_scales_do_not_squeeze_the_picture():
+def test_tiny_relevances_do_not_stretch_the_axis():
     display = FeatureRelevancePathDisplay([[1.0, 1.0], [2.0, 1e-200], [3.0, 0.0]]).plot()
     low, high = display.ax_.get_ylim()
     assert low > 1e-9
@@ -142,16 +142,16 @@ def test_tiny_scales_do_not_squeeze_the_picture():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scales", [np.ones((1, 3)), np.zeros((4, 3)), np.ones((6, 1))])
-def test_little_to_draw(scales):
+def test_minimal_data(scales):
     display = FeatureRelevancePathDisplay(scales, np.zeros(len(scales))).plot()
     assert display.crosses_ is None
-    n_kept, n_inputs = np.count_nonzero(scales[-1]), scales.shape[1]
-    noun = "input" if n_inputs == 1 else "inputs"
-    assert display.ax_.get_title(loc="left") == f"{n_kept} of {n_inputs} {noun} kept"
+    n_kept, n_features = np.count_nonzero(scales[-1]), scales.shape[1]
+    noun = "feature" if n_features == 1 else "features"
+    assert display.ax_.get_title(loc="left") == f"{n_kept} of {n_features} {noun} kept"
     display.figure_.canvas.draw()
 
 
-def test_names_that_are_the_same_are_two_lines():
+def test_duplicate_names():
     display = FeatureRelevancePathDisplay(SCALES, feature_names=["a", "a", "b", "c"]).plot()
     assert texts(display) == ["a", "a"]
     assert len(display.lines_) == 2
@@ -163,7 +163,9 @@ def test_given_axes_are_used():
     display = FeatureRelevancePathDisplay(SCALES, OBJECTIVE).plot(axes)
     assert [display.ax_, display.objective_ax_] == list(axes)
     assert display.figure_ is figure
-    with pytest.raises(ValueError, match="ax must hold 2 matplotlib axes, for the scales and the"):
+    with pytest.raises(
+        ValueError, match="ax must be 2 matplotlib axes, for the relevances and the"
+    ):
         FeatureRelevancePathDisplay(SCALES, OBJECTIVE).plot(axes[0])
     assert (
         FeatureRelevancePathDisplay(SCALES, OBJECTIVE).plot(axes[0], objective=False).ax_ is axes[0]
@@ -174,18 +176,18 @@ def test_given_axes_are_used():
 
 def test_bad_data():
     with pytest.raises(
-        ValueError, match="scales must be a table of numbers with a row for each step"
+        ValueError, match="relevances must be a matrix of numbers with one row per step"
     ):
         FeatureRelevancePathDisplay([1.0, 2.0])
-    with pytest.raises(ValueError, match="scales must be finite and not negative"):
+    with pytest.raises(ValueError, match="relevances must be finite and non-negative"):
         FeatureRelevancePathDisplay([[1.0, -2.0]])
-    with pytest.raises(ValueError, match="objective must hold 4 values, one for each step; got 2"):
+    with pytest.raises(ValueError, match="objective must have 4 values, one per step; got 2"):
         FeatureRelevancePathDisplay(SCALES, OBJECTIVE[:2])
     with pytest.raises(ValueError, match="n_labels must be an integer of at least 0"):
         FeatureRelevancePathDisplay(SCALES).plot(n_labels=-1)
     with pytest.raises(NotFittedError):
         FeatureRelevancePathDisplay.from_estimator(Model())
     with pytest.raises(
-        TypeError, match="keeps the scales after each step in feature_relevance_path_; Linear"
+        TypeError, match="stores the relevances after each step in feature_relevance_path_; Linear"
     ):
         FeatureRelevancePathDisplay.from_estimator(LinearRegression().fit(X, X[:, 0]))

@@ -1,4 +1,4 @@
-"""Images before and after, and the residual in units of the noise."""
+"""Images before and after denoising, with residuals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def titles(display):
 def test_grey():
     denoiser = SmoothDenoiser(noise_std=10.0).fit(GREY)
     display = ImageDisplay.from_estimator(denoiser, GREY)
-    assert titles(display) == ["observed", "denoised", "residual / noise"]
+    assert titles(display) == ["observed", "denoised", "residual / noise std"]
     residual = display.images_[2]
     np.testing.assert_allclose(residual.get_array(), (GREY - denoiser.signal_) / 10.0)
     assert residual.get_clim() == (-3.0, 3.0)
@@ -35,7 +35,10 @@ def test_grey():
 @pytest.mark.slow
 def test_colour_with_std():
     display = ImageDisplay.from_signal(COLOUR, noise_std=[10.0, 10.0, 20.0], show_std=True)
-    assert titles(display)[2:] == ["residual of brightness / noise", "standard deviation / noise"]
+    assert titles(display)[2:] == [
+        "residual of brightness / noise std",
+        "posterior std / noise std",
+    ]
     expected = (COLOUR - display.denoised).sum(axis=2) / np.sqrt(600.0)
     np.testing.assert_allclose(display.images_[2].get_array(), expected)
     assert display.images_[0].get_array().shape == (48, 40, 3)
@@ -48,13 +51,13 @@ def test_channels_first():
     assert display.noisy.shape == display.denoised.shape == (48, 40, 3)
 
 
-def test_noise_of_every_pixel():
+def test_noise_std_per_pixel():
     noise = np.where(np.arange(40) < 20, 5.0, 10.0) * np.ones((48, 1))
     display = ImageDisplay.from_signal(GREY, noise_std=noise)
     np.testing.assert_allclose(display.residual, (GREY - display.denoised) / noise)
 
 
-def test_whole_numbers_have_the_range_of_their_type():
+def test_integer_images_have_the_range_of_their_type():
     image = np.clip(GREY, 0, 255).astype(np.uint8)
     display = ImageDisplay.from_signal(image, noise_std=10.0)
     assert display.images_[0].get_clim() == (0.0, 255.0)
@@ -87,7 +90,7 @@ def test_a_flat_result_can_be_drawn():
 @pytest.mark.parametrize(
     ("signal", "match"),
     [
-        (np.zeros(8), "For a line use SignalDisplay"),
+        (np.zeros(8), "For a one-dimensional signal use SignalDisplay"),
         (np.zeros((8, 8, 8)), "one slice at a time"),
         (np.zeros((8, 8), dtype=complex), "of real numbers"),
     ],
@@ -103,10 +106,10 @@ def test_bad_input():
         ImageDisplay(noisy=flat, denoised=np.zeros((8, 9)), noise_std=1.0)
     with pytest.raises(ValueError, match="noise_std must be positive"):
         ImageDisplay(noisy=flat, denoised=flat, noise_std=0.0)
-    with pytest.raises(ValueError, match="one per colour.*got shape"):
+    with pytest.raises(ValueError, match="one per channel.*got shape"):
         ImageDisplay(noisy=flat, denoised=flat, noise_std=np.ones(3))
     display = ImageDisplay(noisy=flat, denoised=flat, noise_std=1.0)
-    with pytest.raises(ValueError, match="limits must be two rising numbers"):
+    with pytest.raises(ValueError, match="limits must be two increasing numbers"):
         display.plot(limits=(1.0, 1.0))
     with pytest.raises(ValueError, match="residual_limit must be a positive number"):
         display.plot(residual_limit=-1.0)

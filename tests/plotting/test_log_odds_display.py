@@ -1,4 +1,4 @@
-"""Log odds along one input."""
+"""Log odds along one feature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_line_and_band_are_the_posterior_of_the_logit():
     assert "± 1.5 std" in display.ax_.get_legend_handles_labels()[1]
 
 
-def test_true_odds_leave_the_picture_where_they_are_infinite():
+def test_infinite_true_log_odds_are_clipped():
     display = LogOddsDisplay.from_estimator(MODEL, X, Y, truth=TRUTH.log_odds)
     x, truth = display.truth_.get_xdata(), display.truth_.get_ydata()
     top = display.ax_.get_ylim()[1]
@@ -42,7 +42,7 @@ def test_true_odds_leave_the_picture_where_they_are_infinite():
     assert np.isnan(truth[(x < 0.0) | (x > 1.5)]).all()
 
 
-def test_ticks_and_rings():
+def test_training_inputs_and_relevance_vectors():
     display = LogOddsDisplay.from_estimator(MODEL, X, Y)
     first, second = display.samples_
     np.testing.assert_array_equal(first.get_xdata(), X[Y == 0, 0])
@@ -53,7 +53,7 @@ def test_ticks_and_rings():
     display.figure_.canvas.draw()
 
 
-def test_only_what_there_is_is_drawn():
+def test_optional_elements():
     model = SparseBayesClassifier(PolynomialBasis(degree=3)).fit(X, np.array(["b", "a"])[Y])
     display = LogOddsDisplay.from_estimator(model, X)
     assert display.relevance_ is None
@@ -95,7 +95,7 @@ def test_frames_and_given_axes():
 def test_wrong_models():
     two = RVMClassifier(gamma=1.0).fit(np.column_stack([X, X**2]), Y)
     with pytest.raises(
-        ValueError, match="draws models of one input; RVMClassifier was fitted to 2"
+        ValueError, match="plots models with one feature; RVMClassifier was fitted to 2"
     ):
         LogOddsDisplay.from_estimator(two, X)
     three = RVMClassifier(gamma=1.0).fit(X[::4], np.arange(50) % 3)
@@ -123,10 +123,10 @@ def test_bad_input(X_given, options, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"mean": [0.0]}, "mean must hold 2 values, as many as x; got 1"),
-        ({"std": [0.0, 1.0, 2.0]}, "std must hold 2 values"),
-        ({"truth": [[0.0, 1.0]]}, "truth must be real numbers along a line"),
-        ({"classes": [0, 1, 2]}, "the two labels of the log odds; got 3"),
+        ({"mean": [0.0]}, "mean must have 2 values, as many as x; got 1"),
+        ({"std": [0.0, 1.0, 2.0]}, "std must have 2 values"),
+        ({"truth": [[0.0, 1.0]]}, "truth must be a one-dimensional array of real numbers"),
+        ({"classes": [0, 1, 2]}, "classes must contain two labels; got 3"),
     ],
 )
 def test_lengths_must_agree(options, match):

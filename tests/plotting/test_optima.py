@@ -1,4 +1,4 @@
-"""The picture of local maxima."""
+"""Plot of local optima."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def a_report(objectives=(3.0, 2.5, 2.5, -40.0), *, has_truth=True, errors=None):
     return OptimaReport(tuple(runs), chosen, has_truth, bad_gap=10.0)
 
 
-def test_three_panels_show_all_runs_and_the_chosen_one():
+def test_panels_show_all_runs_and_the_chosen_optimum():
     display = OptimaDisplay.from_report(a_report())
     errors, histogram, atoms = display.axes_
     offsets = np.asarray(display.points_.get_offsets())
     np.testing.assert_allclose(offsets[:, 0], [0.1, 0.6, 0.6, 43.1])
     np.testing.assert_allclose(display.chosen_.get_xydata(), [[0.0, 0.02]])
     assert sum(patch.get_height() for patch in histogram.patches) == 4
-    assert "4 runs, 3 different, 25 % bad" in errors.get_title(loc="left")
+    assert "4 runs, 3 distinct optima, 25 % bad" in errors.get_title(loc="left")
     assert len(atoms.lines) == 3 + 2  # different solutions, and the atoms of the chosen one
     pyplot.close(display.figure_)
 
@@ -48,11 +48,11 @@ def test_axes_may_be_given():
 def test_training_errors_and_ties_can_be_drawn():
     report = a_report((1.0, 1.0), has_truth=False, errors=[0.0, 0.0])
     display = OptimaDisplay.from_report(report)
-    assert display.axes_[0].get_ylabel() == "training error"
+    assert display.axes_[0].get_ylabel() == "training MSE"
     display.figure_.canvas.draw()
     pyplot.close(display.figure_)
 
 
-def test_only_reports_are_drawn():
+def test_other_objects_raise():
     with pytest.raises(TypeError, match="explore_optima"):
         OptimaDisplay([1, 2, 3])

@@ -1,4 +1,4 @@
-"""A regression over one input."""
+"""Regression function over one feature."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Y3 = X3[:, 0] + np.sin(X3[:, 1]) + 0.1 * RNG.normal(size=60)
 MODEL3 = RVMRegressor().fit(X3, Y3)
 
 
-def test_line_bands_points_and_rings_are_those_of_the_model():
+def test_line_bands_points_and_relevance_vectors():
     display = RegressionFitDisplay.from_estimator(MODEL, X, Y, coverage=0.8)
     x, mean = display.mean_.get_data()
     expected, std = MODEL.predict(x[:, None], return_std=True)
@@ -50,14 +50,14 @@ def test_line_bands_points_and_rings_are_those_of_the_model():
     display.figure_.canvas.draw()
 
 
-def test_the_truth_is_drawn_where_the_line_is():
+def test_true_function_is_drawn():
     display = RegressionFitDisplay.from_estimator(MODEL, X, truth=lambda x: x[:, 0] ** 2)
     np.testing.assert_allclose(display.truth_.get_ydata(), display.x**2)
     assert display.points_ is None
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
-def test_along_one_of_several_inputs_the_others_are_at_their_medians(as_frame):
+def test_other_features_are_at_their_medians(as_frame):
     table = pd.DataFrame(X3, columns=["a", "b", "c"]) if as_frame else X3
     model = RVMRegressor(gamma=0.1).fit(table, Y3)
     display = RegressionFitDisplay.from_estimator(model, table, Y3, feature="b" if as_frame else 1)
@@ -70,15 +70,15 @@ def test_along_one_of_several_inputs_the_others_are_at_their_medians(as_frame):
     assert any("medians" in text.get_text() for text in display.ax_.texts)
 
 
-def test_in_a_pipeline_rings_are_in_the_units_of_the_input():
+def test_relevance_vectors_of_a_pipeline_are_in_original_units():
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=2.0)).fit(X, Y)
     display = RegressionFitDisplay.from_estimator(pipeline, X, Y)
-    for ring in display.relevance_.get_xdata():
-        assert np.abs(X[:, 0] - ring).min() < 1e-9
+    for center in display.relevance_.get_xdata():
+        assert np.abs(X[:, 0] - center).min() < 1e-9
     assert display.band_ is not None
 
 
-def test_other_regressors_have_the_bands_they_know():
+def test_regressors_without_std_have_no_bands():
     display = RegressionFitDisplay.from_estimator(LinearRegression().fit(X, Y), X, Y)
     assert display.band_ is None
     assert display.function_band_ is None
@@ -88,7 +88,7 @@ def test_other_regressors_have_the_bands_they_know():
     assert display.function_band_ is None
 
 
-def test_predictions_are_drawn_as_given_into_the_axes_given():
+def test_given_predictions_and_axes():
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots()
@@ -106,11 +106,11 @@ def test_predictions_are_drawn_as_given_into_the_axes_given():
     [
         ({"x": [1.0, 0.0], "mean": [0.0, 0.0]}, "ascending order; sort it first"),
         ({"x": [1.0], "mean": [0.0]}, "at least 2 values"),
-        ({"x": [0.0, 1.0], "mean": [0.0]}, "mean must hold 2 values, as many as x; got 1"),
+        ({"x": [0.0, 1.0], "mean": [0.0]}, "mean must have 2 values, as many as x; got 1"),
         ({"x": [0.0, 1.0], "mean": [0.0, 1.0], "x_observed": [1.0]}, "must be given together"),
         (
             {"x": [0.0, 1.0], "mean": [0.0, 1.0], "x_observed": [1.0], "y_observed": [1.0, 2.0]},
-            "of one length; got 1 and 2",
+            "the same length; got 1 and 2",
         ),
     ],
 )
@@ -120,9 +120,9 @@ def test_bad_lines(options, match):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="along which of 3 inputs.*PredictedObservedDisplay"):
+    with pytest.raises(ValueError, match="one of the 3 features.*PredictedObservedDisplay"):
         RegressionFitDisplay.from_estimator(MODEL3, X3, Y3)
-    with pytest.raises(ValueError, match="below 3, the number of inputs; got 3"):
+    with pytest.raises(ValueError, match="below 3, the number of features; got 3"):
         RegressionFitDisplay.from_estimator(MODEL3, X3, Y3, feature=3)
     with pytest.raises(ValueError, match=r"one of \['x0', 'x1', 'x2'\]; got 'age'"):
         RegressionFitDisplay.from_estimator(MODEL3, X3, Y3, feature="age")
@@ -131,7 +131,7 @@ def test_bad_input():
     with pytest.raises(NotFittedError):
         RegressionFitDisplay.from_estimator(RVMRegressor(), X, Y)
     two = RVMRegressor(gamma=0.1).fit(X, np.column_stack([Y, -Y]))
-    with pytest.raises(ValueError, match="draws one target; the model has 2"):
+    with pytest.raises(ValueError, match="plots one target; the model has 2"):
         RegressionFitDisplay.from_estimator(two, X, Y)
-    with pytest.raises(TypeError, match="must hold numbers only"):
+    with pytest.raises(TypeError, match="must contain only numbers"):
         RegressionFitDisplay.from_estimator(MODEL, [["a"], ["b"]])

@@ -1,4 +1,4 @@
-"""A regression over two inputs."""
+"""Regression function over two features."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MODEL = RVMRegressor(gamma=0.02).fit(X, Y)
 def test_colours_are_predictions_and_targets_on_one_scale():
     display = RegressionSurfaceDisplay.from_estimator(MODEL, X, Y, grid_resolution=20)
     for i, j in ((0, 0), (3, 17), (19, 5)):
-        said = MODEL.predict([[display.x0[j], display.x1[i]]])[0]
-        assert display.mean[i, j] == pytest.approx(said)
+        predicted = MODEL.predict([[display.x0[j], display.x1[i]]])[0]
+        assert display.mean[i, j] == pytest.approx(predicted)
     assert display.surface_.get_clim() == display.points_.get_clim()
     low, high = display.surface_.get_clim()
     assert low <= min(Y.min(), display.mean.min())
@@ -40,7 +40,7 @@ def test_data_frames_and_no_targets():
     assert display.ax_.get_ylabel() == "b"
 
 
-def test_a_constant_has_a_picture():
+def test_constant_model_is_plotted():
     flat = RVMRegressor(gamma=0.02).fit(X, np.ones(80))
     display = RegressionSurfaceDisplay.from_estimator(flat, X, np.ones(80))
     display.figure_.canvas.draw()
@@ -49,11 +49,11 @@ def test_a_constant_has_a_picture():
 
 def test_bad_input():
     three = RVMRegressor(gamma=0.02).fit(np.c_[X, X[:, 0]], Y)
-    with pytest.raises(ValueError, match=r"two inputs.*\(80, 3\).*RegressionFitDisplay"):
+    with pytest.raises(ValueError, match=r"two features.*\(80, 3\).*RegressionFitDisplay"):
         RegressionSurfaceDisplay.from_estimator(three, np.c_[X, X[:, 0]], Y)
-    with pytest.raises(TypeError, match="RVMClassifier predicts classes"):
+    with pytest.raises(TypeError, match="RVMClassifier is a classifier"):
         RegressionSurfaceDisplay.from_estimator(RVMClassifier(gamma=0.1).fit(X, Y > 0.0), X, Y)
-    with pytest.raises(ValueError, match="y must hold 80 values, one for each row of X; got 3"):
+    with pytest.raises(ValueError, match="y must have 80 values, one for each row of X; got 3"):
         RegressionSurfaceDisplay.from_estimator(MODEL, X, Y[:3])
     grid = np.arange(4.0)
     with pytest.raises(ValueError, match=r"mean must have shape \(4, 4\).*got \(3, 4\)"):

@@ -1,4 +1,4 @@
-"""Predicted probabilities against how often they come true."""
+"""Reliability diagrams."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_bars_are_binomial_intervals():
         assert (low, high) == pytest.approx((exact.low, exact.high))
 
 
-def test_bars_hold_frequencies_of_zero_and_one():
+def test_intervals_contain_frequencies_of_zero_and_one():
     predicted = np.repeat([0.05, 0.95], 30)
     curve = ReliabilityCurve.from_events("sure", predicted, predicted > 0.5)
     low, high = curve.interval()
@@ -82,7 +82,7 @@ def test_several_estimators_and_names():
     display.figure_.canvas.draw()
 
 
-def test_of_several_classes_the_most_probable_counts():
+def test_several_classes_use_the_most_probable_class():
     rng = np.random.default_rng(0)
     probability = rng.dirichlet([1.0, 2.0, 3.0], size=500)
     y = np.array(["a", "b", "c"])[[rng.choice(3, p=row) for row in probability]]
@@ -95,10 +95,10 @@ def test_of_several_classes_the_most_probable_counts():
     assert xlabel == "predicted probability of the most probable class"
 
 
-def test_one_class_among_the_test_labels_is_enough_if_the_classes_are_known():
+def test_a_single_observed_class_with_given_classes():
     display = ReliabilityDisplay.from_predictions(np.ones(4), np.full(4, 0.9), classes=[0, 1])
     np.testing.assert_array_equal(display.curves[0].frequency, [1.0])
-    with pytest.raises(ValueError, match="at least 2 different ones unless classes names them"):
+    with pytest.raises(ValueError, match="at least 2 distinct classes, unless classes are given"):
         ReliabilityDisplay.from_predictions(np.ones(4), np.full(4, 0.9))
 
 
@@ -120,7 +120,7 @@ def test_given_axes_are_used():
         ([0, 1, 2], np.ones(3), {}, r"must have shape \(3, 3\); got \(3,\)"),
         ([0, 1], [0.5, 1.5], {}, "must be between 0 and 1; they range from 0.5 to 1.5"),
         ([0, 1], [0.5, np.nan], {}, "must be between 0 and 1"),
-        ([[0, 1]], [[0.5, 0.5]], {}, "y_true must be classes along a line"),
+        ([[0, 1]], [[0.5, 0.5]], {}, "y_true must be a vector"),
         ([0, 1], [0.5, 0.5], {"n_bins": 0}, "n_bins must be an integer of at least 1"),
         ([0, 1], [0.5, 0.5], {"strategy": "quantiles"}, "Did you mean 'quantile'"),
     ],
@@ -136,16 +136,16 @@ def test_bad_estimators():
         ReliabilityDisplay.from_estimator(RVMRegressor().fit(X, Y), X_TEST, Y_TEST)
     with pytest.raises(NotFittedError):
         ReliabilityDisplay.from_estimator(RVMClassifier(), X_TEST, Y_TEST)
-    with pytest.raises(ValueError, match="nothing to draw"):
+    with pytest.raises(ValueError, match="nothing to plot"):
         ReliabilityDisplay.from_estimator([], X_TEST, Y_TEST)
     named = RVMClassifier(gamma=1.0).fit(X, np.array(["a", "b"])[Y])
-    with pytest.raises(ValueError, match="must know the same classes; 'RVMClassifier 2' knows"):
+    with pytest.raises(ValueError, match="must have the same classes; 'RVMClassifier 2' has"):
         ReliabilityDisplay.from_estimator([MODEL, named], X_TEST, Y_TEST)
 
 
-def test_curves_have_names_of_their_own():
+def test_names_of_curves_must_be_distinct():
     curve = ReliabilityCurve.from_events("a", np.full(4, 0.5), np.ones(4, dtype=bool))
-    with pytest.raises(ValueError, match="each with a name of its own"):
+    with pytest.raises(ValueError, match="with distinct names"):
         ReliabilityDisplay([curve, curve])
     with pytest.raises(ValueError, match="at least one curve"):
         ReliabilityDisplay([])

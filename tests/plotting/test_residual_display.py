@@ -1,4 +1,4 @@
-"""What is left of the target."""
+"""Residual plots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 pytest.importorskip("matplotlib")
 
 from relvec import RVMRegressor
-from relvec.describing import normal_quantiles, quantile_band
+from relvec.describing import compute_normal_quantiles, compute_quantile_band
 from relvec.plotting import ResidualDisplay
 
 RNG = np.random.default_rng(3)
@@ -21,7 +21,7 @@ Y = X[:, 0] + 0.3 * RNG.normal(size=80)
 MODEL = RVMRegressor(gamma=0.1).fit(X, Y)
 
 
-def test_residuals_are_standardised_by_their_own_deviation():
+def test_residuals_are_standardised():
     mean, std = MODEL.predict(X, return_std=True)
     display = ResidualDisplay.from_estimator(MODEL, X, Y)
     np.testing.assert_allclose(display.points_.get_ydata(), (Y - mean) / std)
@@ -34,7 +34,7 @@ def test_residuals_are_standardised_by_their_own_deviation():
 
 
 @pytest.mark.parametrize("kind", ["predicted", "quantiles"])
-def test_one_picture_at_a_time(kind):
+def test_single_panels(kind):
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots()
@@ -45,20 +45,20 @@ def test_one_picture_at_a_time(kind):
     assert (display.quantile_points_ is None) == (kind == "predicted")
 
 
-def test_a_regressor_without_error_bars():
+def test_regressor_without_std():
     display = ResidualDisplay.from_estimator(LinearRegression().fit(X, Y), X, Y)
     assert display.std is None
 
 
-def test_quantiles_are_those_of_scipy():
+def test_quantiles_agree_with_scipy():
     expected = stats.norm.ppf((np.arange(1, 21) - 0.375) / 20.25)
-    np.testing.assert_allclose(normal_quantiles(20), expected)
+    np.testing.assert_allclose(compute_normal_quantiles(20), expected)
 
 
 @given(st.integers(2, 60), st.integers(0, 2**31))
-def test_the_band_holds_its_share_of_sorted_normal_numbers(count, seed):
-    low, high = quantile_band(count)
-    middle = normal_quantiles(count)
+def test_quantile_band_has_its_nominal_coverage(count, seed):
+    low, high = compute_quantile_band(count)
+    middle = compute_normal_quantiles(count)
     assert (low < middle).all()
     assert (middle < high).all()
     np.testing.assert_allclose(low, -high[::-1], rtol=1e-9)
@@ -69,13 +69,13 @@ def test_the_band_holds_its_share_of_sorted_normal_numbers(count, seed):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="y_pred must hold 2 values, as many as y_true; got 1"):
+    with pytest.raises(ValueError, match="y_pred must have 2 values, as many as y_true; got 1"):
         ResidualDisplay.from_predictions([0.0, 1.0], [0.0])
     with pytest.raises(ValueError, match="std must be positive"):
         ResidualDisplay.from_predictions([0.0], [0.0], [0.0])
-    with pytest.raises(ValueError, match="residuals must hold 1 values"):
+    with pytest.raises(ValueError, match="residuals must have 1 values"):
         ResidualDisplay([0.0], [0.0, 1.0])
-    with pytest.raises(ValueError, match="nothing to draw"):
+    with pytest.raises(ValueError, match="nothing to plot"):
         ResidualDisplay([], [])
     with pytest.raises(ValueError, match="Did you mean 'quantiles'"):
         ResidualDisplay.from_estimator(MODEL, X, Y, kind="quantile")

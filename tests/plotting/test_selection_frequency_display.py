@@ -1,4 +1,4 @@
-"""Whether the same inputs are kept when the data are others."""
+"""Selection frequencies under resampling."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUPPORTS = np.array([[1, 0, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 0, 0]], dt
 
 
 class ByCorrelation(RegressorMixin, BaseEstimator):
-    """Keeps inputs whose squared correlation with the target is large."""
+    """Selects features whose squared correlation with the target is large."""
 
     fitted_rows: list = []  # noqa: RUF012
 
@@ -63,11 +63,11 @@ def widths(bars):
     return [bar.get_width() for bar in bars]
 
 
-def whiskers(axes):
+def error_bars(axes):
     return np.array([line[:, 0] for line in axes.collections[0].get_segments()])
 
 
-def test_bars_are_shares_and_means():
+def test_bars_are_frequencies_and_means():
     relevances = np.arange(16.0).reshape(4, 4)
     display = SelectionFrequencyDisplay.from_supports(SUPPORTS, relevances)
     np.testing.assert_array_equal(display.frequency, [1.0, 0.25, 0.25, 0.0])
@@ -78,21 +78,21 @@ def test_bars_are_shares_and_means():
     assert widths(display.relevance_bars_) == mean.tolist()
     error = np.where(SUPPORTS, relevances, 0.0).std(axis=0, ddof=1) / 2.0
     np.testing.assert_allclose(
-        whiskers(display.relevance_ax_), np.stack([np.maximum(mean - error, 0), mean + error]).T
+        error_bars(display.relevance_ax_), np.stack([np.maximum(mean - error, 0), mean + error]).T
     )
-    assert display.ax_.get_xlabel() == "kept in % of 4 resamples"
+    assert display.ax_.get_xlabel() == "selection frequency (%, 4 resamples)"
     assert display.ax_.get_ylim() == display.relevance_ax_.get_ylim()
     display.figure_.canvas.draw()
 
 
-def test_whiskers_are_one_standard_error_by_wilsons_formula():
+def test_error_bars_are_wilson_intervals():
     supports = np.arange(50)[:, np.newaxis] < [0, 1, 20, 49, 50]
     display = SelectionFrequencyDisplay(supports).plot(sort=False)
     level = norm.cdf(1.0) - norm.cdf(-1.0)
     for column, (low, high) in enumerate(display.frequency_interval.T):
         known = binomtest(int(supports[:, column].sum()), 50).proportion_ci(level, "wilson")
         assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)
-    np.testing.assert_allclose(whiskers(display.ax_), 100.0 * display.frequency_interval.T)
+    np.testing.assert_allclose(error_bars(display.ax_), 100.0 * display.frequency_interval.T)
     p = 0.4  # far from the ends it is the usual standard error
     assert np.ptp(display.frequency_interval[:, 2]) == pytest.approx(
         2.0 * np.sqrt(p * (1.0 - p) / 50), rel=0.02
@@ -107,20 +107,20 @@ def test_one_panel_without_relevances():
     assert rows(display) == ["a", "b", "c", "d"]
 
 
-def test_many_inputs_are_counted():
+def test_additional_features_are_counted():
     supports = np.zeros((10, 2000), dtype=bool)
     supports[:, 30] = supports[:3, 40] = supports[:2, 50] = True
     display = SelectionFrequencyDisplay(supports, supports).plot(max_features=2)
     assert rows(display) == ["x30", "x40"]
-    assert display.note_.get_text() == "and 1998 more, kept in at most 20 %"
+    assert display.note_.get_text() == "and 1998 more, selected in at most 20 %"
     display.plot(max_features=3)
-    assert display.note_.get_text() == "and 1997 more, kept never"
+    assert display.note_.get_text() == "and 1997 more, never selected"
     display.plot(max_features=3, sort=False)
     assert display.ax_.get_ylim() == display.relevance_ax_.get_ylim()
     display.figure_.canvas.draw()
 
 
-def test_a_line_for_reference():
+def test_reference_line():
     display = SelectionFrequencyDisplay.from_supports(SUPPORTS, reference=0.6)
     assert set(display.reference_.get_xdata()) == {60.0}
     assert [text.get_text() for text in display.ax_.texts] == ["60 %"]
@@ -132,7 +132,7 @@ def test_resamples(scheme, n_rows):
     ByCorrelation.fitted_rows.clear()
     estimator = ByCorrelation()
     display = SelectionFrequencyDisplay.from_resamples(
-        estimator, X, Y, n_resamples=12, scheme=scheme, share=0.3, random_state=0
+        estimator, X, Y, n_resamples=12, scheme=scheme, fraction=0.3, random_state=0
     )
     assert not hasattr(estimator, "feature_relevance_")
     assert display.supports.shape == (12, 4)
@@ -149,7 +149,7 @@ def test_resamples(scheme, n_rows):
     assert rows(display)[0] == "x2"
 
 
-def test_resamples_repeat_whatever_the_number_of_jobs():
+def test_resamples_do_not_depend_on_n_jobs():
     def draw(seed, n_jobs):
         with parallel_config(backend="threading"):
             return SelectionFrequencyDisplay.from_resamples(
@@ -194,7 +194,9 @@ def test_given_axes_are_used():
     display = SelectionFrequencyDisplay.from_supports(SUPPORTS, SUPPORTS, ax=axes)
     assert [display.ax_, display.relevance_ax_] == list(axes)
     assert display.figure_ is figure
-    with pytest.raises(ValueError, match="ax must hold 2 matplotlib axes, for the shares and the"):
+    with pytest.raises(
+        ValueError, match="ax must be 2 matplotlib axes, for the frequencies and the"
+    ):
         SelectionFrequencyDisplay.from_supports(SUPPORTS, SUPPORTS, ax=axes[0])
 
 
@@ -205,15 +207,15 @@ def test_one_resample_and_nothing_kept():
 
 
 def test_bad_data():
-    with pytest.raises(ValueError, match="supports must say of each input whether it was kept"):
+    with pytest.raises(ValueError, match="supports must contain only True and False"):
         SelectionFrequencyDisplay([[0.3, 0.0]])
-    with pytest.raises(ValueError, match=r"supports must be a table.*row for each resample"):
+    with pytest.raises(ValueError, match=r"supports must be a matrix.*one row per resample"):
         SelectionFrequencyDisplay([True, False])
     with pytest.raises(ValueError, match=r"relevances must have the shape of supports, \(4, 4\)"):
         SelectionFrequencyDisplay(SUPPORTS, SUPPORTS[:2])
-    with pytest.raises(ValueError, match="relevances must be finite and not negative"):
+    with pytest.raises(ValueError, match="relevances must be finite and non-negative"):
         SelectionFrequencyDisplay(SUPPORTS, -1.0 * SUPPORTS)
-    with pytest.raises(ValueError, match="must hold 4 names"):
+    with pytest.raises(ValueError, match="must contain 4 names"):
         SelectionFrequencyDisplay(SUPPORTS, feature_names=["a"])
 
 
@@ -222,9 +224,12 @@ def test_bad_data():
     [
         ({"n_resamples": 0}, "n_resamples must be an integer of at least 1"),
         ({"scheme": "jackknife"}, "scheme must be one of 'subsample', 'bootstrap'"),
-        ({"share": 1.0}, 'share must be below 1; got 1.0. .* scheme="bootstrap"'),
-        ({"share": 0.0}, "share must be a positive number"),
-        ({"reference": 60.0, "n_resamples": 2}, "reference must be a share of at most 1; got 60"),
+        ({"fraction": 1.0}, 'fraction must be below 1; got 1.0. .* scheme="bootstrap"'),
+        ({"fraction": 0.0}, "fraction must be a positive number"),
+        (
+            {"reference": 60.0, "n_resamples": 2},
+            "reference must be a frequency of at most 1; got 60",
+        ),
     ],
 )
 def test_bad_options(options, match):
@@ -232,6 +237,6 @@ def test_bad_options(options, match):
         SelectionFrequencyDisplay.from_resamples(ByCorrelation(), X, Y, random_state=0, **options)
 
 
-def test_estimators_that_cannot_tell():
+def test_estimators_without_relevances_raise():
     with pytest.raises(TypeError, match="SelectionFrequencyDisplay needs.*LinearRegression has no"):
         SelectionFrequencyDisplay.from_resamples(LinearRegression(), X, Y, n_resamples=2)

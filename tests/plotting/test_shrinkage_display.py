@@ -1,4 +1,4 @@
-"""The rules of priors and thresholds."""
+"""Shrinkage rules of priors, and thresholding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relvec.plotting import ShrinkageDisplay
 from relvec.priors import SmoothnessPrior
 
 
-def test_the_rules_are_those_of_the_priors():
+def test_rules_agree_with_the_priors():
     display = ShrinkageDisplay.from_priors(n_samples=1024)
     assert list(display.lines_) == ["flat", "aic", "bic", "ric", "soft", "hard"]
     penalties = {"flat": 0.0, "aic": 1.0, "bic": 0.5 * math.log(1024), "ric": math.log(1024)}
@@ -55,10 +55,10 @@ def test_coefficients_lie_on_the_rule():
     assert same.penalties == {"rule": denoiser.model_.c}
 
 
-def test_parts_must_be_named():
+def test_channel_must_be_given():
     noisy = np.random.default_rng(0).normal(size=(64, 2))
     denoiser = SmoothDenoiser("plain", channel_axis=1, noise_std=1.0).fit(noisy)
-    with pytest.raises(ValueError, match="has 2 parts.*channel=0"):
+    with pytest.raises(ValueError, match="has 2 channels.*channel=0"):
         ShrinkageDisplay.from_estimator(denoiser)
     with pytest.raises(ValueError, match="channel must be below 2; got 2"):
         ShrinkageDisplay.from_estimator(denoiser, channel=2)
@@ -76,17 +76,17 @@ def test_bad_input():
         ShrinkageDisplay.from_priors(n_samples=1)
     with pytest.raises(TypeError, match="a fitted SmoothDenoiser.*got str"):
         ShrinkageDisplay.from_estimator("bic")
-    with pytest.raises(ValueError, match=r"points\[1\] must hold 2 values"):
+    with pytest.raises(ValueError, match=r"points\[1\] must have 2 values"):
         ShrinkageDisplay({"x": 1.0}, points=([0.0, 1.0], [0.0]))
 
 
 def test_no_noise():
     denoiser = SmoothDenoiser("plain", noise_std=0.0).fit(np.arange(64.0))
-    with pytest.raises(ValueError, match="The noise is zero"):
+    with pytest.raises(ValueError, match="The noise standard deviation is zero"):
         ShrinkageDisplay.from_estimator(denoiser)
 
 
-def test_one_part_only():
+def test_single_channel():
     denoiser = SmoothDenoiser("plain", noise_std=1.0).fit(np.arange(64.0))
-    with pytest.raises(ValueError, match="one part only; got channel=1"):
+    with pytest.raises(ValueError, match="a single channel; got channel=1"):
         ShrinkageDisplay.from_estimator(denoiser, channel=1)

@@ -1,4 +1,4 @@
-"""A noisy line, the result and its band."""
+"""One-dimensional signals before and after denoising."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_regressor_and_the_parts_of_its_basis():
         atol=1e-9,
     )
     assert SignalDisplay.from_estimator(model, y, x=x, components=False).component_axes_ == []
-    with pytest.raises(ValueError, match="x is needed to draw a regressor"):
+    with pytest.raises(ValueError, match="x is needed to plot a regressor"):
         SignalDisplay.from_estimator(model, y)
 
 
@@ -125,7 +125,7 @@ def test_dates_and_series():
     assert len(display.line_.get_xdata()) == 512
 
 
-def test_long_signals_are_lines():
+def test_long_signals_are_drawn_as_lines():
     noisy = np.random.default_rng(0).normal(size=6000)
     display = SignalDisplay(noisy=noisy, denoised=np.zeros(6000)).plot()
     assert display.noisy_.get_linestyle() == "-"
@@ -134,12 +134,15 @@ def test_long_signals_are_lines():
 @pytest.mark.parametrize(
     ("signal", "match"),
     [
-        (np.zeros((8, 8)), "real numbers along a line; got an array of shape.*ImageDisplay"),
+        (
+            np.zeros((8, 8)),
+            "one-dimensional array of real numbers; got an array of shape.*ImageDisplay",
+        ),
         (np.zeros(8, dtype=complex), "real and the imaginary part"),
-        (["a", "b"], "real numbers along a line"),
+        (["a", "b"], "one-dimensional array of real numbers"),
     ],
 )
-def test_not_a_line(signal, match):
+def test_signals_that_are_not_one_dimensional_raise(signal, match):
     with pytest.raises(ValueError, match=match):
         SignalDisplay.from_signal(signal)
 
@@ -147,11 +150,11 @@ def test_not_a_line(signal, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"noisy": np.zeros(7)}, "noisy must hold 8 values"),
-        ({"std": np.zeros(7)}, "std must hold 8 values"),
-        ({"truth": np.zeros(9)}, "truth must hold 8 values"),
-        ({"x": np.zeros(9)}, "x must hold 8 positions"),
-        ({"components": [np.zeros(7)]}, r"components\[0\] must hold 8 values"),
+        ({"noisy": np.zeros(7)}, "noisy must have 8 values"),
+        ({"std": np.zeros(7)}, "std must have 8 values"),
+        ({"truth": np.zeros(9)}, "truth must have 8 values"),
+        ({"x": np.zeros(9)}, "x must have 8 positions"),
+        ({"components": [np.zeros(7)]}, r"components\[0\] must have 8 values"),
         ({"components": [np.zeros(8)], "component_names": []}, "a name for each of the 1"),
     ],
 )
@@ -169,7 +172,7 @@ def test_bad_coverage_and_axes():
     _, axes = pyplot.subplots()
     with pytest.raises(ValueError, match="2 matplotlib axes, for the signal and 1 components"):
         display.plot(axes)
-    with pytest.raises(ValueError, match="ax must hold 2 matplotlib axes"):
+    with pytest.raises(ValueError, match="ax must be 2 matplotlib axes"):
         display.plot(["here", "there"])
 
 

@@ -1,4 +1,4 @@
-"""Small figures, dark styles, and names that look like mathematics."""
+"""Small figures, dark styles, and names with dollar signs."""
 
 from __future__ import annotations
 
@@ -15,25 +15,31 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
 from relvec import RVMClassifier, RVMRegressor, plotting
-from relvec.plotting._axes import is_dark, legend_above, plain, smallness, tone
-from tests.plotting import test_pictures as pictures
+from relvec.plotting._axes import (
+    adapt_colour,
+    compute_text_scale,
+    escape_mathtext,
+    is_dark,
+    place_legend_above,
+)
+from tests.plotting import test_baseline_images as plots
 
 ONE_AXES = [
-    pictures.fit,
-    pictures.predicted_observed,
-    pictures.functions,
-    pictures.surface,
-    pictures.weights,
-    pictures.relevance,
-    pictures.decision,
-    pictures.log_odds,
-    pictures.shrinkage,
-    pictures.signal,
-    pictures.selection,
-    pictures.coefficients,
-    pictures.trace,
-    pictures.well_determined,
-    pictures.extrapolation,
+    plots.fit,
+    plots.predicted_observed,
+    plots.functions,
+    plots.surface,
+    plots.weights,
+    plots.relevance,
+    plots.decision,
+    plots.log_odds,
+    plots.shrinkage,
+    plots.signal,
+    plots.selection,
+    plots.coefficients,
+    plots.trace,
+    plots.well_determined,
+    plots.extrapolation,
 ]
 HOSTILE = ["cost_$_of $ x_1", "$\\nonsense{_^$"]
 RNG = np.random.default_rng(3)
@@ -49,7 +55,7 @@ def lightness(colour):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draw", ONE_AXES, ids=lambda draw: draw.__name__)
-def test_small_axes_are_used_and_hold_all_words(draw):
+def test_text_fits_small_axes(draw):
     figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
     display = draw().plot(ax)
     figure.canvas.draw()
@@ -68,7 +74,7 @@ def test_small_axes_are_used_and_hold_all_words(draw):
     assert display.ax_ is ax
 
 
-def test_words_of_rows_do_not_overlap():
+def test_row_labels_do_not_overlap():
     figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
     plotting.WeightDisplay(np.arange(20.0), std=np.ones(20), well_determined=np.ones(20)).plot(ax)
     figure.canvas.draw()
@@ -76,16 +82,16 @@ def test_words_of_rows_do_not_overlap():
     assert all(low.y1 <= high.y0 + 1.5 for low, high in itertools.pairwise(boxes))
 
 
-def test_ordinary_axes_keep_the_size_of_their_words():
-    display = pictures.fit()
-    assert smallness(display.ax_) == 1.0
+def test_text_size_of_ordinary_axes_is_unchanged():
+    display = plots.fit()
+    assert compute_text_scale(display.ax_) == 1.0
     assert display.ax_.get_legend().get_texts()[0].get_fontsize() == 9.0
     assert display.ax_.xaxis.label.get_fontsize() == 10.0
 
 
-def test_drawing_twice_does_not_shrink_twice():
+def test_plotting_twice_does_not_shrink_text_twice():
     _, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
-    display = pictures.fit().plot(ax)
+    display = plots.fit().plot(ax)
     once = ax.xaxis.label.get_fontsize()
     display.plot(ax)
     assert ax.xaxis.label.get_fontsize() == once
@@ -93,35 +99,35 @@ def test_drawing_twice_does_not_shrink_twice():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draw", ONE_AXES, ids=lambda draw: draw.__name__)
-def test_everything_is_seen_on_dark_paper(draw):
+def test_all_elements_are_visible_on_a_dark_background(draw):
     with pyplot.style.context("dark_background"):
         display = draw()
         ax = display.ax_
         assert is_dark(ax)
         words = [*ax.texts, *ax.get_yticklabels(), ax.xaxis.label]
-        if draw is not pictures.decision:
+        if draw is not plots.decision:
             words += ax.get_legend().get_texts() if ax.get_legend() else []
         assert min(lightness(text.get_color()) for text in words) > 0.3
-        if draw not in (pictures.decision, pictures.surface):  # these bring their own paper
+        if draw not in (plots.decision, plots.surface):  # these bring their own paper
             for line in ax.get_lines():
                 assert lightness(line.get_color()) > 0.2
-            for steps in ax.patches if draw is pictures.well_determined else ():
+            for steps in ax.patches if draw is plots.well_determined else ():
                 assert lightness(steps.get_edgecolor()[:3]) > 0.2
         for line in ax.get_xgridlines():
             assert not line.get_visible() or lightness(line.get_color()) < 0.75
         for handle in ax.get_legend().legend_handles if ax.get_legend() else []:
-            if hasattr(handle, "get_markeredgecolor") and draw is pictures.decision:
+            if hasattr(handle, "get_markeredgecolor") and draw is plots.decision:
                 edge = handle.get_markeredgecolor()
                 assert edge == "none" or lightness(edge) > 0.3
 
 
-def test_colours_for_paper_stay_as_they_are_on_paper():
+def test_colours_are_unchanged_on_a_light_background():
     _, ax = pyplot.subplots()
-    assert tone(ax, "0.15") == "0.15"
+    assert adapt_colour(ax, "0.15") == "0.15"
     ax.set_facecolor("none")
     assert not is_dark(ax)
     ax.figure.set_facecolor("black")
-    assert lightness(tone(ax, "0.15")) > 0.8
+    assert lightness(adapt_colour(ax, "0.15")) > 0.8
 
 
 @pytest.mark.slow
@@ -160,7 +166,7 @@ def test_colours_for_paper_stay_as_they_are_on_paper():
         "well determined",
     ],
 )
-def test_names_are_no_mathematics(draw):
+def test_names_are_not_interpreted_as_mathematics(draw):
     display = draw()
     display.figure_.canvas.draw()
 
@@ -173,21 +179,21 @@ def classifier():
     return RVMClassifier(gamma=1.0).fit(TABLE, LABELS)
 
 
-def test_a_name_is_written_as_it_is():
+def test_dollar_signs_are_escaped():
     figure, ax = pyplot.subplots()
-    ax.set_xlabel(plain("$a$ _b_"))
+    ax.set_xlabel(escape_mathtext("$a$ _b_"))
     figure.canvas.draw()
     assert ax.xaxis.label._preprocess_math(ax.get_xlabel()) == ("$a$ _b_", False)
 
 
-def test_long_names_of_inputs_are_cut():
+def test_long_feature_names_are_shortened():
     table = pd.DataFrame(X, columns=["n" * 200, "m" * 200])
     model = RVMClassifier(gamma=1.0).fit(table, LABELS)
     display = plotting.DecisionSurfaceDisplay.from_estimator(model, table, LABELS)
     assert len(display.ax_.get_ylabel()) < 40
 
 
-def test_gaps_are_left_to_a_pipeline_that_fills_them():
+def test_missing_values_are_imputed_by_a_pipeline():
     holes = X.copy()
     holes[3, 0] = np.nan
     model = make_pipeline(SimpleImputer(), RVMRegressor(gamma=0.5)).fit(holes, Y)
@@ -196,7 +202,7 @@ def test_gaps_are_left_to_a_pipeline_that_fills_them():
     labelled = make_pipeline(SimpleImputer(), RVMClassifier(gamma=0.5)).fit(holes, LABELS)
     surface = plotting.DecisionSurfaceDisplay.from_estimator(labelled, holes, LABELS)
     assert np.isfinite(surface.x0).all()
-    with pytest.raises(ValueError, match="a column without a single finite value"):
+    with pytest.raises(ValueError, match="a column without any finite value"):
         plotting.RegressionFitDisplay.from_estimator(model, np.full((3, 2), np.nan), feature=0)
     with pytest.raises(ValueError, match="needs finite inputs"):
         plotting.BasisFunctionsDisplay.from_estimator(RVMRegressor(gamma=0.5).fit(X, Y), holes)
@@ -210,18 +216,18 @@ def test_gaps_are_left_to_a_pipeline_that_fills_them():
         plotting.ResidualDisplay,
     ],
 )
-def test_models_that_cannot_be_drawn(display):
+def test_invalid_models_raise(display):
     line = X[:, :1]
     sorts = RVMClassifier(gamma=1.0).fit(line, LABELS)
-    with pytest.raises(TypeError, match=f"{display.__name__} .*RVMClassifier predicts classes"):
+    with pytest.raises(TypeError, match=f"{display.__name__} .*RVMClassifier is a classifier"):
         display.from_estimator(sorts, line, Y)
     two = RVMRegressor(gamma=1.0).fit(line, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match=f"{display.__name__} draws one target; the model has 2"):
+    with pytest.raises(ValueError, match=f"{display.__name__} plots one target; the model has 2"):
         display.from_estimator(two, line, np.column_stack([Y, Y]))
 
 
 @pytest.mark.parametrize("display", [plotting.PredictedObservedDisplay, plotting.ResidualDisplay])
-def test_what_is_missing_is_not_counted_as_missed(display):
+def test_missing_targets_raise(display):
     with pytest.raises(ValueError, match=r"y_true must be finite; the value at position 1 is nan"):
         display.from_predictions([1.0, np.nan], [1.0, 2.0], [0.1, 0.1])
 
@@ -236,6 +242,6 @@ def test_ten_classes_have_ten_colours():
     assert len({line.get_color() for line in display.points_.values()}) == 10
 
 
-def test_nothing_to_explain_needs_no_legend():
+def test_empty_legend():
     _, ax = pyplot.subplots()
-    assert legend_above(ax) is None
+    assert place_legend_above(ax) is None

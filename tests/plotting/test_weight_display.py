@@ -1,4 +1,4 @@
-"""Weights with their error bars."""
+"""Weights with posterior standard deviations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 from relvec import RVMClassifier, RVMRegressor, SparseBayesRegressor
 from relvec.bases import LinearBasis
 from relvec.datasets import make_snake
-from relvec.describing import weights_of
+from relvec.describing import collect_weights
 from relvec.plotting import WeightDisplay
 
 RNG = np.random.default_rng(1)
@@ -38,7 +38,7 @@ def test_points_and_bars_are_the_posterior():
     display.figure_.canvas.draw()
 
 
-def test_the_largest_come_first_and_the_rest_are_counted():
+def test_largest_weights_first_and_the_rest_counted():
     display = WeightDisplay.from_estimator(MODEL, max_weights=3)
     order = np.argsort(-np.abs(MODEL.coef_))[:3]
     np.testing.assert_array_equal(display.shown_, order)
@@ -48,27 +48,27 @@ def test_the_largest_come_first_and_the_rest_are_counted():
 @pytest.mark.slow
 def test_classifiers_have_weights_for_each_logit():
     model = RVMClassifier(gamma=1.0).fit(X2, LABELS)
-    (weights,) = weights_of(model)
+    (weights,) = collect_weights(model)
     np.testing.assert_array_equal(weights.mean, model.coef_[0])
     assert (weights.std > 0.0).all()
     three = LABELS + (X2[:, 0] > 1.0)
     rest = RVMClassifier(gamma=1.0, multi_class="one_vs_rest").fit(X2, three)
-    for row, each in zip(rest.coef_, weights_of(rest), strict=True):
-        np.testing.assert_array_equal(row[each.place], each.mean)
+    for row, each in zip(rest.coef_, collect_weights(rest), strict=True):
+        np.testing.assert_array_equal(row[each.index], each.mean)
         assert np.count_nonzero(row) == len(each.mean) == len(each.std) == len(each.atoms)
     joint = RVMClassifier(gamma=1.0).fit(X2, three)
-    assert [each.name for each in weights_of(joint)] == ["class 0", "class 1", "class 2"]
-    display = WeightDisplay.from_estimator(joint, logit=1)
+    assert [each.name for each in collect_weights(joint)] == ["class 0", "class 1", "class 2"]
+    display = WeightDisplay.from_estimator(joint, output=1)
     assert display.bars_ is None
-    with pytest.raises(ValueError, match="logit must be below 3; got 3"):
-        WeightDisplay.from_estimator(joint, logit=3)
+    with pytest.raises(ValueError, match="output must be below 3; got 3"):
+        WeightDisplay.from_estimator(joint, output=3)
 
 
 def test_several_targets_and_pipelines():
     both = RVMRegressor(gamma=0.1).fit(X[:, :1], np.column_stack([Y, X[:, 0]]))
-    first, second = weights_of(both)
+    first, second = collect_weights(both)
     assert (first.name, second.name) == ("target 0", "target 1")
-    np.testing.assert_array_equal(both.coef_[1, second.place], second.mean)
+    np.testing.assert_array_equal(both.coef_[1, second.index], second.mean)
     pipeline = make_pipeline(StandardScaler(), RVMRegressor(gamma=0.1)).fit(X[:, :2], Y)
     display = WeightDisplay.from_estimator(pipeline, sort=False)
     np.testing.assert_array_equal(display.mean, pipeline[-1].coef_)
@@ -77,27 +77,27 @@ def test_several_targets_and_pipelines():
 def test_a_model_without_weights():
     model = SparseBayesRegressor(LinearBasis(), min_gain=1e6).fit(X, Y)
     display = WeightDisplay.from_estimator(model)
-    assert display.note_.get_text() == "no weights: the model is its intercept"
+    assert display.note_.get_text() == "no weights: the model is constant"
     display.figure_.canvas.draw()
 
 
 def test_bad_input():
-    with pytest.raises(TypeError, match="of relvec; LinearRegression has none"):
+    with pytest.raises(TypeError, match="of relvec is needed; LinearRegression"):
         WeightDisplay.from_estimator(LinearRegression().fit(X, Y))
     with pytest.raises(NotFittedError):
         WeightDisplay.from_estimator(RVMRegressor())
-    with pytest.raises(ValueError, match="std must hold 2 values, one a weight; got 1"):
+    with pytest.raises(ValueError, match="std must have 2 values, one per weight; got 1"):
         WeightDisplay([1.0, 2.0], std=[1.0])
-    with pytest.raises(ValueError, match="std must not be negative"):
+    with pytest.raises(ValueError, match="std must be non-negative"):
         WeightDisplay([1.0], std=[-1.0])
-    with pytest.raises(ValueError, match="names must hold 1 names"):
+    with pytest.raises(ValueError, match="names must contain 1 names"):
         WeightDisplay([1.0], names=["a", "b"])
 
 
-def test_columns_are_called_by_what_the_steps_before_say():
+def test_feature_names_of_preceding_steps():
     pipeline = make_pipeline(StandardScaler(), SparseBayesRegressor(LinearBasis()))
     table = pd.DataFrame(X, columns=[f"part {i}" for i in range(12)])
-    (weights,) = weights_of(pipeline.fit(table, Y))
+    (weights,) = collect_weights(pipeline.fit(table, Y))
     assert weights.atoms == [f"part {i}" for i in pipeline[-1].relevance_]
-    (weights,) = weights_of(MODEL, [f"name {i}" for i in range(12)])
+    (weights,) = collect_weights(MODEL, [f"name {i}" for i in range(12)])
     assert weights.atoms == [f"name {i}" for i in MODEL.relevance_]

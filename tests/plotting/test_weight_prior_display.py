@@ -1,4 +1,4 @@
-"""Densities of weights, next to integrals over their precisions."""
+"""Marginal prior densities of weights against numerical integration."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_what_is_drawn():
     weight, height = display.lines_["Gaussian"].get_data()
     np.testing.assert_allclose(height, norm.pdf(weight))
     assert display.ax_.get_yscale() == "log"
-    said = {text.get_text() for text in display.ax_.get_legend().get_texts()}
-    assert said == {"Gaussian", "Laplace", "Student t", "flat (improper)"}
+    labels = {text.get_text() for text in display.ax_.get_legend().get_texts()}
+    assert labels == {"Gaussian", "Laplace", "Student t", "flat (improper)"}
     for name in display.priors:
         assert np.isfinite(display.lines_[name].get_ydata()).all()
 
@@ -119,7 +119,7 @@ def test_contours_of_two_weights():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_small_pictures_on_any_paper(is_dark):
+def test_small_plots_on_light_and_dark_backgrounds(is_dark):
     with pyplot.style.context("dark_background" if is_dark else "default"):
         figure, ax = pyplot.subplots(figsize=(3.0, 2.0), layout="constrained")
         display = WeightPriorDisplay.from_priors(ax=ax)
@@ -145,17 +145,17 @@ class Steep(SeparablePrior):
 
 
 @pytest.mark.parametrize(
-    ("priors", "error", "words"),
+    ("priors", "error", "message"),
     [
         ({}, ValueError, "at least one prior"),
         (["laplace"], ValueError, "The rate of LaplacePrior.* is learnt"),
-        ([Steep()], ValueError, "There is no picture of Steep"),
+        ([Steep()], ValueError, "cannot be plotted"),
         (["gauss"], ValueError, "prior must be one of"),
         ([3.0], TypeError, "prior must be one of"),
     ],
 )
-def test_priors_without_a_picture(priors, error, words):
-    with pytest.raises(error, match=words):
+def test_priors_that_cannot_be_plotted(priors, error, message):
+    with pytest.raises(error, match=message):
         WeightPriorDisplay.from_priors(priors)
 
 

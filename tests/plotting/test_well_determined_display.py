@@ -1,4 +1,4 @@
-"""How far the data fix the weights."""
+"""Well-determinedness of weights."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ Y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).normal(size=60)
 MODEL = RVMRegressor(gamma=2.0).fit(X, Y)
 
 
-def test_values_are_those_of_the_model_in_order_and_their_area_is_the_freedom():
+def test_sorted_gammas_sum_to_the_degrees_of_freedom():
     display = WellDeterminedDisplay.from_estimator(MODEL)
     values, edges, _ = display.lines_["RVMRegressor"].get_data()
     np.testing.assert_array_equal(values, np.sort(MODEL.well_determined_)[::-1])
     area = float(values @ np.diff(edges))
     assert area == pytest.approx(MODEL.effective_dof_ - 1.0)  # the intercept is no weight
     (text,) = display.ax_.get_legend().get_texts()
-    assert text.get_text() == (
-        f"RVMRegressor: {len(values)} weights, γ adds up to {values.sum():.3g}"
-    )
+    assert text.get_text() == (f"RVMRegressor: {len(values)} weights, Σγ = {values.sum():.3g}")
     display.figure_.canvas.draw()
 
 
@@ -44,7 +42,7 @@ def test_several_models_targets_and_classes_each_have_a_line():
     ]
 
 
-def test_one_posterior_of_all_classes_is_refused():
+def test_joint_posterior_raises():
     model = RVMClassifier(gamma=0.1).fit(X, np.arange(60) // 20)
     with pytest.raises(TypeError, match="one_vs_rest"):
         WellDeterminedDisplay.from_estimator(model)
@@ -54,11 +52,11 @@ def test_a_model_without_weights_is_drawn():
     model = RVMRegressor(gamma=1.0).fit(X, np.ones(60))
     display = WellDeterminedDisplay.from_estimator(model)
     (text,) = display.ax_.get_legend().get_texts()
-    assert text.get_text() == "RVMRegressor: 0 weights, γ adds up to 0"
+    assert text.get_text() == "RVMRegressor: 0 weights, Σγ = 0"
     display.figure_.canvas.draw()
 
 
-def test_axes_of_others_are_used():
+def test_given_axes_are_used():
     from matplotlib.figure import Figure
 
     ax = Figure().subplots()
@@ -71,7 +69,7 @@ def test_axes_of_others_are_used():
         ({}, "at least one model"),
         ({"a": [0.5, 1.5]}, "between 0 and 1"),
         ({"a": [np.nan]}, "between 0 and 1"),
-        ({"a": [[0.5]]}, "along a line"),
+        ({"a": [[0.5]]}, "one-dimensional array"),
     ],
 )
 def test_bad_values(given, message):

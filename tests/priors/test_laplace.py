@@ -21,9 +21,9 @@ def linear():
 def test_the_prior_is_a_number_or_how_to_learn_it():
     assert LaplacePrior(2).bind(10).rate == 2.0
     assert LaplacePrior(0.0).bind(10).rate == 0.0
-    learnt = LaplacePrior("auto", shape=2, inverse_scale=3).bind(10).learnt
+    learnt = LaplacePrior("auto", shape=2, inverse_scale=3).bind(10).rate_hyperprior
     assert learnt == RateHyperprior(2.0, 3.0)
-    assert isinstance(resolve_prior("laplace", takes_density=True), LaplacePrior)
+    assert isinstance(resolve_prior("laplace", allow_density=True), LaplacePrior)
     assert SmoothnessPrior().bind(10).rate == 0.0
 
 
@@ -101,9 +101,9 @@ def test_solvers_agree(linear, solver, prior):
 def test_what_cannot_use_it_says_so(linear):
     X, y = linear
     for prior in ("laplace", LaplacePrior(1.0)):
-        with pytest.raises(ValueError, match="no Laplace prior here"):
+        with pytest.raises(ValueError, match="Laplace priors are available for regression only"):
             RVMClassifier(prior=prior).fit(X, y > 0)
-        with pytest.raises(ValueError, match="no Laplace prior here"):
+        with pytest.raises(ValueError, match="Laplace priors are available for regression only"):
             denoise(y, prior=prior)
     assert resolve_prior(LaplacePrior(0.0)).bind(10).rate == 0.0  # which is the flat prior
     grid = np.arange(60.0)[:, np.newaxis]
@@ -117,5 +117,5 @@ def test_its_rule_is_not_drawn():
     pytest.importorskip("matplotlib")
     from relvec.plotting import ShrinkageDisplay
 
-    with pytest.raises(ValueError, match="no Laplace prior here"):
+    with pytest.raises(ValueError, match="Laplace priors are available for regression only"):
         ShrinkageDisplay.from_priors(["laplace"])

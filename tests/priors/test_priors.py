@@ -70,9 +70,9 @@ def test_penalties_by_group() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"c": [1.0, 2.0]}, "nothing says which atoms they are for"),
-        ({"c": [1.0, 2.0, 3.0], "by": [0, 1, 1]}, "c has 3 penalties and .* gives 2 groups"),
-        ({"by": "level"}, "needs a basis that tells its levels"),
+        ({"c": [1.0, 2.0]}, "no groups of atoms are given"),
+        ({"c": [1.0, 2.0, 3.0], "by": [0, 1, 1]}, "c has 3 penalties, but .* makes 2 groups"),
+        ({"by": "level"}, "needs a basis with levels"),
         ({"by": "lvl"}, "by must be one of"),
         ({"by": [0, 1]}, "one label for each of the 3 atoms"),
     ],

@@ -12,9 +12,9 @@ from relvec.likelihoods import Bernoulli, Gaussian
 from relvec.published._algebra import (
     condition,
     kernel_curvature,
-    kernel_slopes,
+    kernel_jacobian,
+    mackay_precision,
     scaled_kernel,
-    updated_precision,
 )
 from relvec.published._newton import NewtonRules, ascend, inverse_curvature
 from relvec.published._objectives import FeatureObjective, TruncatedPrior, WeightObjective
@@ -64,7 +64,7 @@ def test_slopes_and_curvature_are_those_of_the_naive_tensor(problem) -> None:
     tensor = (X[:, None, :] - Z[None, :, :]) ** 2
     D = -np.einsum("j,ij,ijk->ik", w, K, tensor)
     E = np.einsum("i,j,ij,ija,ijb->ab", score, w, K, tensor, tensor)
-    np.testing.assert_allclose(kernel_slopes(X, Z, K, w), D, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(kernel_jacobian(X, Z, K, w), D, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(kernel_curvature(X, Z, K, w, score), E, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(
         squared_difference_sums(K, X, Z), np.einsum("ij,ijk->k", K, tensor), rtol=1e-9
@@ -181,7 +181,7 @@ def test_evidence_survives_what_no_cholesky_would() -> None:
 
 
 def test_precision_of_a_weight_at_zero_is_infinite() -> None:
-    precision = updated_precision(np.array([0.5, 0.5, -1e-17]), np.array([0.0, 2.0, 1.0]))
+    precision = mackay_precision(np.array([0.5, 0.5, -1e-17]), np.array([0.0, 2.0, 1.0]))
     assert precision[0] == np.inf
     assert precision[1] == 0.125
     assert precision[2] > 0.0

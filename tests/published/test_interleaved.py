@@ -67,7 +67,7 @@ def test_climbs_never_lower_the_evidence(initial_step) -> None:
     state = small_state()
     state.step = initial_step
     before = dense_evidence(state, state.log_eta)
-    found, reported, moved = InterleavedRVM(max_shrinks=20)._climb(state)
+    found, reported, moved = InterleavedRVM(max_shrinks=20)._ascend_scales(state)
     assert reported == pytest.approx(before)
     assert found.log_evidence > before
     assert found.log_evidence == pytest.approx(dense_evidence(state, state.log_eta))

@@ -126,5 +126,5 @@ def test_warm_start_and_monitor():
 
 
 def test_a_shape_without_a_rate_is_refused():
-    with pytest.raises(ValueError, match="Give a positive rate"):
+    with pytest.raises(ValueError, match="Use a positive rate"):
         problem_of(np.eye(4), np.arange(4) % 2.0, hyperprior=gamma_prior(1.0, 0.0))

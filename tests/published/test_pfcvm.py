@@ -236,7 +236,7 @@ def test_bad_constants_are_named(constants, error, sentence) -> None:
 
 def test_bad_labels_and_moderations_are_named() -> None:
     X, y = ring()
-    with pytest.raises(ValueError, match="tells two classes apart; y has 3 classes"):
+    with pytest.raises(ValueError, match="needs two classes; y has 3 classes"):
         LiteralPFCVM().fit(X, np.arange(60) % 3)
     with pytest.raises(ValueError, match="y has 1 class"):
         LiteralPFCVM().fit(X, np.zeros(60))

@@ -1,4 +1,4 @@
-"""A browser without a window, driven through a pipe: no package needed but Chromium itself."""
+"""A headless Chromium, driven through a pipe without further packages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PATIENCE = 60.0
 
 
 class Browser:
-    """One page of one browser; remembers what it asked for and what it complained of."""
+    """One page of one browser, with its requests and console messages."""
 
     def __init__(self, folder: Path) -> None:
         to_child, self._to = os.pipe()
@@ -91,10 +91,10 @@ class Browser:
         end = time.monotonic() + PATIENCE
         while b"\0" not in self._buffer:
             if not select.select([self._from], [], [], max(0.0, end - time.monotonic()))[0]:
-                raise TimeoutError("the browser does not answer")
+                raise TimeoutError("the browser does not respond")
             part = os.read(self._from, 1 << 20)
             if not part:
-                raise RuntimeError("the browser has gone")
+                raise RuntimeError("the browser has exited")
             self._buffer += part
         message, _, self._buffer = self._buffer.partition(b"\0")
         return json.loads(message)
@@ -126,17 +126,17 @@ class Browser:
         """Errors and warnings of the page."""
         found = []
         for event in self.events:
-            kind, said = event.get("method"), event.get("params", {})
+            kind, params = event.get("method"), event.get("params", {})
             if kind == "Runtime.exceptionThrown":
-                found.append(str(said["exceptionDetails"]))
+                found.append(str(params["exceptionDetails"]))
             if kind == "Runtime.consoleAPICalled":
-                found.append(str(said["args"]))
+                found.append(str(params["args"]))
             if kind == "Log.entryAdded":
-                found.append(str(said["entry"]["text"]))
+                found.append(str(params["entry"]["text"]))
         return found
 
     def requests(self) -> list[str]:
-        """Addresses the page asked for, the page itself among them."""
+        """URLs that the page requested, its own included."""
         return [
             event["params"]["request"]["url"]
             for event in self.events

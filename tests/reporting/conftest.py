@@ -1,4 +1,4 @@
-"""A few models whose reports are looked at from several sides."""
+"""Models and reports shared by several tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts as markup."""
+"""Charts as SVG markup."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relvec.reporting.chart import Axis, Chart, number, padded
-from relvec.reporting.raster import class_image, crossings, png_address
+from relvec.reporting.chart import Axis, Chart, format_number, pad_range
+from relvec.reporting.raster import encode_png, find_zero_contour, make_class_image
 
 ordinary = st.floats(-1e9, 1e9, allow_nan=False)
 
 
 @given(st.floats(-1e300, 1e300) | st.sampled_from([np.nan, np.inf, -np.inf]))
-def test_every_number_has_a_short_text(value):
-    text = number(value)
+def test_formatted_numbers_are_short_and_accurate(value):
+    text = format_number(value)
     assert 1 <= len(text) <= 10
     if math.isfinite(value) and value != 0.0:
         assert float(text.replace("−", "-")) == pytest.approx(value, rel=0.005)
@@ -27,7 +27,7 @@ def test_every_number_has_a_short_text(value):
 
 @pytest.mark.slow
 @given(ordinary, st.floats(1e-6, 1e9))
-def test_ticks_are_a_few_inside_the_axis(low, span):
+def test_linear_ticks_are_few_and_inside_the_axis(low, span):
     high = low + span
     if (high - low) < 1e-9 * max(abs(low), abs(high)):
         return
@@ -38,22 +38,22 @@ def test_ticks_are_a_few_inside_the_axis(low, span):
 
 
 @given(st.floats(1e-8, 1e3), st.floats(1.01, 1e9))
-def test_ticks_of_logarithmic_axes_too(low, factor):
+def test_log_ticks_are_inside_the_axis(low, factor):
     axis = Axis(low, low * factor, is_log=True)
     assert all(low * 0.999 <= value <= low * factor * 1.001 for value, _ in axis.ticks)
-    axis.place(0.0, 100.0)
+    axis.set_position(0.0, 100.0)
     np.testing.assert_allclose(axis.to_pixels([low, low * factor]), [0.0, 100.0], atol=1e-6)
 
 
 @pytest.mark.parametrize("values", [[], [3.0], [0.0, 0.0], [np.nan, 1.0], [1.0, 5.0]])
-def test_room_around_values(values):
-    low, high = padded(values)
+def test_padded_range_contains_all_values(values):
+    low, high = pad_range(values)
     assert low < high
     finite = [value for value in values if np.isfinite(value)]
     assert all(low < value < high for value in finite)
 
 
-def test_markup_is_well_formed_whatever_the_words():
+def test_text_is_escaped_in_markup():
     bad = '"><script>alert(1)</script>&'
     chart = Chart(bad, Axis(0.0, 1.0, bad), Axis(0.0, 1.0, bad, ticks=[(0.5, bad)]))
     chart.dots([0.5], [0.5], "model", [bad])
@@ -68,7 +68,7 @@ def test_markup_is_well_formed_whatever_the_words():
     assert circle.get("data-tip") == bad
 
 
-def test_points_are_where_the_axes_say():
+def test_points_are_at_their_coordinates():
     chart = Chart("points", Axis(0.0, 10.0), Axis(0.0, 1.0))
     chart.dots([0.0, 10.0], [0.0, 1.0], "model")
     first, second = ElementTree.fromstring(chart.svg()).iter("circle")
@@ -78,30 +78,30 @@ def test_points_are_where_the_axes_say():
     assert float(second.get("cy")) == chart.top
 
 
-def test_the_line_where_values_are_zero():
+def test_zero_contour_of_a_circle():
     axis = np.linspace(-2.0, 2.0, 41)
     x, y = np.meshgrid(axis, axis)
-    pieces = crossings(axis, axis, x**2 + y**2 - 1.0)
+    pieces = find_zero_contour(axis, axis, x**2 + y**2 - 1.0)
     radius = np.hypot(pieces[:, ::2], pieces[:, 1::2])
     np.testing.assert_allclose(radius, 1.0, atol=0.01)
     length = np.hypot(pieces[:, 0] - pieces[:, 2], pieces[:, 1] - pieces[:, 3]).sum()
     assert length == pytest.approx(2.0 * np.pi, rel=0.01)
-    assert crossings(axis, axis, np.ones((41, 41))).shape == (0, 4)
+    assert find_zero_contour(axis, axis, np.ones((41, 41))).shape == (0, 4)
 
 
-def test_colours_are_strong_where_the_model_is_sure():
+def test_opacity_increases_with_probability():
     probability = np.array([[[1.0, 0.0], [0.5, 0.5], [0.2, 0.8]]])
-    image = class_image(probability)
+    image = make_class_image(probability)
     assert image.shape == (1, 3, 4)
     assert image[0, 0, 3] > image[0, 2, 3] > image[0, 1, 3] == 0
     assert tuple(image[0, 0, :3]) != tuple(image[0, 2, :3])
 
 
-def test_the_picture_can_be_read_again(tmp_path):
+def test_png_round_trip(tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     from base64 import b64decode
 
     image = np.random.default_rng(0).integers(0, 256, (5, 7, 4)).astype(np.uint8)
     path = tmp_path / "image.png"
-    path.write_bytes(b64decode(png_address(image).partition(",")[2]))
+    path.write_bytes(b64decode(encode_png(image).partition(",")[2]))
     np.testing.assert_array_equal((pyplot.imread(path) * 255.0).round(), image)

@@ -1,4 +1,4 @@
-"""The page in a browser: no errors, no requests, and answers to pointer and keys."""
+"""The page in a browser: no errors, no requests, tooltips by pointer and keyboard."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def pages(sinc_report, snake_report, tmp_path_factory):
 @pytest.mark.parametrize("name", ["sinc", "snake"])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
-def test_it_loads_alone_and_fits(browser, pages, name, dark, width):
+def test_page_loads_without_requests_and_fits_the_width(browser, pages, name, dark, width):
     browser.open(pages[name], width=width, dark=dark)
     assert browser.complaints() == []
     asked = [address for address in browser.requests() if not address.startswith("data:")]
@@ -54,7 +54,7 @@ def test_it_loads_alone_and_fits(browser, pages, name, dark, width):
     assert outside == []
 
 
-def test_the_button_changes_the_theme(browser, pages):
+def test_button_changes_the_theme(browser, pages):
     browser.open(pages["sinc"])
     theme = "document.documentElement.dataset.theme"
     browser.run("document.getElementById('theme').click()")
@@ -65,13 +65,13 @@ def test_the_button_changes_the_theme(browser, pages):
     assert browser.run(theme) == "light"
 
 
-def test_points_say_what_they_are(browser, pages):
+def test_points_have_tooltips(browser, pages):
     browser.open(pages["sinc"])
     place = browser.run(
         """(async () => {
           const dot = document.querySelector("svg .ring circle");
           dot.scrollIntoView({block: "center", behavior: "instant"});
-          // what is said hides when the page scrolls: wait until it has
+          // scrolling hides the tooltip: wait until it has ended
           await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
           const box = dot.getBoundingClientRect();
           return [box.x + box.width / 2, box.y + box.height / 2];
@@ -97,32 +97,32 @@ def test_tables_sort_by_number(browser, pages):
     assert browser.run(column) == sorted(before)
 
 
-def test_it_prints(browser, pages):
+def test_page_prints(browser, pages):
     browser.open(pages["sinc"], dark=True)
     printed = browser.ask("Page.printToPDF", printBackground=True)["data"]
     assert printed.startswith("JVBERi0")  # %PDF-
 
 
-def test_arrows_say_what_a_pointer_would(browser, pages):
+def test_arrow_keys_show_tooltips(browser, pages):
     browser.open(pages["sinc"])
     press = """(key) => document.activeElement.dispatchEvent(
       new KeyboardEvent("keydown", {key: key, bubbles: true, cancelable: true}))"""
     browser.run(
         """(async () => {
-          const picture = document.querySelector("figure svg");
-          picture.scrollIntoView({block: "center", behavior: "instant"});
-          // what is said hides when the page scrolls: wait until it has
+          const chart = document.querySelector("figure svg");
+          chart.scrollIntoView({block: "center", behavior: "instant"});
+          // scrolling hides the tooltip: wait until it has ended
           await new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)));
-          picture.focus({preventScroll: true});
+          chart.focus({preventScroll: true});
         })()"""
     )
     assert browser.run("document.activeElement.tagName") == "svg"
-    said = []
+    tooltips = []
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
         browser.run(f"({press})('{key}')")
-        said.append(browser.run("document.getElementById('tip').textContent"))
+        tooltips.append(browser.run("document.getElementById('tip').textContent"))
     assert browser.run("document.getElementById('tip').className") == "on"
-    assert said[0] == said[2] != said[1]
+    assert tooltips[0] == tooltips[2] != tooltips[1]
     first = "[...document.querySelectorAll('figure svg')][0].querySelectorAll('.at').length"
     assert browser.run(first) == 1
     browser.run(f"({press})('Escape')")
@@ -130,7 +130,7 @@ def test_arrows_say_what_a_pointer_would(browser, pages):
     assert browser.complaints() == []
 
 
-def test_paper_is_white_also_where_the_screen_is_dark(browser, pages):
+def test_print_is_light_in_dark_mode(browser, pages):
     browser.open(pages["sinc"], dark=True)
     colour = "getComputedStyle(document.body).backgroundColor"
     assert browser.run(colour) == "rgb(18, 22, 28)"
@@ -140,7 +140,7 @@ def test_paper_is_white_also_where_the_screen_is_dark(browser, pages):
     browser.ask("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_words_of_all_pictures_can_be_read_on_a_phone(browser, pages):
+def test_chart_text_is_legible_on_a_phone(browser, pages):
     browser.open(pages["sinc"], width=390, height=800)
     heights = browser.run(
         """[...document.querySelectorAll("svg .tick")].map(

@@ -1,4 +1,4 @@
-"""Reports: what is on the page, and what it rests on."""
+"""Content of reports, and the computations behind them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from relvec import (
 )
 from relvec.bases import LinearBasis
 from relvec.reporting import make_report
-from relvec.reporting.evidence import evidence_facts
-from relvec.reporting.findings import about_intervals, find
-from relvec.reporting.predictions import Sample
+from relvec.reporting.evidence import compute_evidence_summary
+from relvec.reporting.findings import assess_intervals, collect_findings
+from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 
 RNG = np.random.default_rng(5)
@@ -41,7 +41,7 @@ FAST = {"cv": 2, "n_bootstrap": 2}
 
 
 class Page(HTMLParser):
-    """Tags, ids, addresses and words of a page."""
+    """Tags, ids, links and text of a page."""
 
     def __init__(self, html):
         super().__init__()
@@ -75,7 +75,7 @@ class Page(HTMLParser):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sinc_report", "snake_report"])
-def test_the_page_is_whole_and_points_nowhere_else(name, request):
+def test_page_is_valid_and_self_contained(name, request):
     report = request.getfixturevalue(name)
     page = Page(report.html)
     assert page.open == []
@@ -91,55 +91,61 @@ def test_the_page_is_whole_and_points_nowhere_else(name, request):
 def test_sections_of_a_regression(sinc_report):
     page = Page(sinc_report.html)
     for heading in (
-        "How well it predicts",
-        "Bias and variance",
+        "Predictive performance",
+        "Bias–variance decomposition",
         "Fit",
-        "Predicted and observed",
-        "Coverage of intervals",
-        "Residuals",
-        "Normal quantiles",
-        "Functions in use",
+        "Predicted vs. observed",
+        "Coverage of predictive intervals",
+        "Standardised residuals",
+        "Normal Q–Q plot",
+        "Weighted basis functions",
         "Weights",
-        "Evidence",
-        "Vectors and weights",
-        "The model",
+        "Evidence (marginal likelihood)",
+        "Relevance vectors and weights",
+        "Model",
     ):
         assert heading in page.headings
     assert "height" in page.text
-    assert "seen in the fit" in page.text
-    assert "not seen in the fit" in page.text
+    assert "90 rows, training" in page.text
+    assert "90 rows, held out" in page.text
 
 
 def test_sections_of_a_classification(snake_report):
     page = Page(snake_report.html)
-    for heading in ("Decision surface", "Confusion", "Reliability", "ROC curve", "Weights"):
+    for heading in (
+        "Decision surface",
+        "Confusion matrix",
+        "Reliability diagram",
+        "ROC curve",
+        "Weights",
+    ):
         assert heading in page.headings
-    assert "Bias and variance" not in page.headings
+    assert "Bias–variance decomposition" not in page.headings
 
 
-def test_figures_are_those_of_the_model(sinc, sinc_report):
+def test_metrics_agree_with_the_model(sinc, sinc_report):
     model, inputs, y = sinc
     trained = sinc_report.metrics["training rows"]
     assert trained["mse"] == pytest.approx(np.mean((y - model.predict(inputs)) ** 2))
     density = model.log_predictive_density(inputs, y).mean()
-    assert trained["log_density"] == pytest.approx(density)
-    folded = sinc_report.metrics["3-fold cross-validation"]
-    assert folded["mse"] > trained["mse"]
+    assert trained["mlpd"] == pytest.approx(density)
+    out_of_fold = sinc_report.metrics["3-fold cross-validation"]
+    assert out_of_fold["mse"] > trained["mse"]
     assert sinc_report.evidence.log_evidence == model.log_evidence_
     assert sinc_report.bias_variance.n_fits == 10
 
 
-def test_cross_validation_is_that_of_scikit_learn(snake, snake_report):
+def test_cross_validation_agrees_with_scikit_learn(snake, snake_report):
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     model, inputs, y = snake
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    said = cross_val_predict(model, inputs, y, cv=folds)
-    error = snake_report.metrics["3-fold cross-validation"]["error"]
-    assert error == pytest.approx(np.mean(said != y))
+    predicted = cross_val_predict(model, inputs, y, cv=folds)
+    error = snake_report.metrics["3-fold cross-validation"]["error_rate"]
+    assert error == pytest.approx(np.mean(predicted != y))
 
 
-def test_every_vector_is_in_the_table(sinc, sinc_report):
+def test_table_contains_all_relevance_vectors(sinc, sinc_report):
     model = sinc[0]
     rows = re.findall(r'<td data-value="([^"]+)">', sinc_report.html.split("sortable", 1)[1])
     weights = [float(value) for value in rows[::4]]
@@ -147,7 +153,7 @@ def test_every_vector_is_in_the_table(sinc, sinc_report):
     np.testing.assert_allclose([float(v) for v in rows[3::4]], model.relevance_vectors_[:, 0])
 
 
-def test_held_out_rows_are_judged_by(sinc):
+def test_held_out_rows_are_evaluated_last(sinc):
     model, inputs, y = sinc
     new = np.linspace(-9.0, 9.0, 30)[:, None]
     report = make_report(model, inputs, y, held_out=(new, np.zeros(30)), **FAST)
@@ -155,9 +161,9 @@ def test_held_out_rows_are_judged_by(sinc):
     assert report.metrics["held-out rows"]["mse"] == pytest.approx(np.mean(model.predict(new) ** 2))
 
 
-def test_rows_that_cannot_be_those_of_the_fit_are_not_called_so(sinc):
+def test_other_rows_are_not_taken_for_training_rows(sinc):
     model, inputs, y = sinc
-    assert list(make_report(model, inputs + 0.01, y, **FAST).metrics) == ["rows given"]
+    assert list(make_report(model, inputs + 0.01, y, **FAST).metrics) == ["given rows"]
     shuffled = np.random.default_rng(0).permutation(len(y))
     names = list(make_report(model, inputs[shuffled], y[shuffled], **FAST).metrics)
     assert names == ["training rows", "2-fold cross-validation"]
@@ -166,34 +172,34 @@ def test_rows_that_cannot_be_those_of_the_fit_are_not_called_so(sinc):
     assert np.isnan(forced.evidence.aic)
     page = Page(forced.html)
     assert "AIC" not in page.text
-    assert "the likelihood is not known" in page.text
+    assert "the likelihood is not available" in page.text
 
 
-def test_only_training_rows_come_with_a_warning(sinc):
+def test_training_metrics_alone_give_a_warning(sinc):
     page = Page(make_report(*sinc, cv=0, n_bootstrap=0).html)
-    assert "All figures are of rows the model was fitted to" in page.text
-    assert "which flatters it" in page.text
-    assert "Bias and variance" not in page.headings
+    assert "All metrics are computed on training rows" in page.text
+    assert "Training rows: optimistic." in page.text
+    assert "Bias–variance decomposition" not in page.headings
 
 
-def test_saved_and_shown(sinc, sinc_report, tmp_path):
+def test_report_is_saved_and_displayed(sinc, sinc_report, tmp_path):
     report = make_report(*sinc, path=tmp_path / "report.html", **FAST)
     assert report.path.read_text(encoding="utf-8") == report.html
     assert sinc_report.save(str(tmp_path / "again.html")).exists()
     shown = sinc_report._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
-    assert "<h1>" not in shown  # it is in the frame, and so escaped
+    assert "<h1>" not in shown  # escaped, inside the frame
     assert repr(sinc_report).startswith("Report('Sinc'")
 
 
 @pytest.mark.slow
-def test_the_same_report_twice(sinc):
+def test_reports_are_reproducible(sinc):
     first, again = (make_report(*sinc, cv=2, n_bootstrap=3) for _ in range(2))
     assert again.html == first.html
 
 
 @pytest.mark.slow
-def test_words_of_users_are_never_markup():
+def test_names_and_labels_are_escaped():
     bad = "<script>alert(1)</script>"
     names = [bad, "b&c", '"quoted"']
     labels = np.array([bad, "other"])[(Y > 0).astype(int)]
@@ -210,14 +216,14 @@ def test_words_of_users_are_never_markup():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame])
-def test_data_frames_give_their_names(container):
+def test_column_names_of_data_frames_are_used(container):
     table = container({"age": X[:, 0], "bmi": X[:, 1], "pressure": X[:, 2]})
     page = Page(make_report(RVMRegressor(gamma=0.1).fit(table, Y), table, Y, **FAST).html)
     assert "Effect of pressure" in page.headings
 
 
 @pytest.mark.slow
-def test_names_can_be_given():
+def test_given_names_are_used():
     given = make_report(
         RVMRegressor(gamma=0.1).fit(X, Y), X, Y, names=["age", "bmi", "pulse"], **FAST
     )
@@ -254,7 +260,7 @@ def test_all_kinds_of_models(model, inputs, y):
     assert not re.search(r'(?:cx|cy|[xy]|width|height)="-?(?:nan|inf)', report.html)
 
 
-def test_a_rare_class_and_few_rows_leave_the_folds_out():
+def test_no_cross_validation_with_a_class_of_one_row():
     y = np.arange(60) == 7
     report = make_report(RVMClassifier(gamma=0.3).fit(X, y), X, y, cv=5)
     assert list(report.metrics) == ["training rows"]
@@ -282,15 +288,15 @@ def test_bad_input(sinc):
         make_report(model, inputs, y, cv=1)
     with pytest.raises(ValueError, match="held_out must be a pair"):
         make_report(model, inputs, y, held_out=inputs, **FAST)
-    with pytest.raises(ValueError, match="3 names, one for each input; got 1"):
+    with pytest.raises(ValueError, match="3 names, one per feature; got 1"):
         make_report(RVMRegressor(gamma=0.1).fit(X, Y), X, Y, names=["a"])
     known = RVMClassifier(gamma=0.3).fit(X, KINDS)
-    with pytest.raises(ValueError, match="labels that the model does not know"):
+    with pytest.raises(ValueError, match="labels that are not among the classes of the model"):
         make_report(known, X, KINDS + 5)
 
 
 @pytest.mark.slow
-def test_no_picture_library_is_needed():
+def test_matplotlib_is_not_needed():
     code = (
         "import sys\n"
         "sys.modules['matplotlib'] = None\n"
@@ -306,15 +312,19 @@ def test_no_picture_library_is_needed():
 
 
 @pytest.mark.parametrize(("scale", "is_news"), [(1.03, False), (1.2, True), (0.8, True)])
-def test_many_rows_make_no_news_of_a_little(sinc, scale, is_news):
-    subject = Subject.of(*sinc, names=None, target="y", rows="new")
+def test_slight_miscoverage_is_not_reported(sinc, scale, is_news):
+    subject = Subject.build(*sinc, names=None, target="y", rows="new")
     y = np.random.default_rng(0).normal(size=100_000)
-    rows = Sample("rows", False, y, np.arange(len(y)), np.zeros(len(y)), np.full(len(y), scale))
-    said = [each.words for each in find(subject, [rows], evidence_facts(subject))]
-    assert any("error bars are too" in words for words in said) == is_news
+    rows = PredictionSet(
+        "rows", False, y, np.arange(len(y)), np.zeros(len(y)), np.full(len(y), scale)
+    )
+    texts = [
+        each.text for each in collect_findings(subject, [rows], compute_evidence_summary(subject))
+    ]
+    assert any("standard deviations are too" in text for text in texts) == is_news
 
 
-def test_long_names_are_cut_where_there_is_no_room():
+def test_long_names_are_shortened():
     labels = np.array([f"a very long name of class {i}" for i in range(6)])
     kinds = labels[np.digitize(Y, [-2.0, -1.0, 0.0, 1.0, 2.0])]
     table = pd.DataFrame(X[:, :2], columns=["n" * 300, "m" * 300])
@@ -328,7 +338,7 @@ def test_long_names_are_cut_where_there_is_no_room():
 
 
 @pytest.mark.slow
-def test_a_pipeline_that_fills_gaps():
+def test_pipeline_with_imputation():
     holes = X.copy()
     holes[4, 1] = np.nan
     model = make_pipeline(SimpleImputer(), RVMRegressor(gamma=0.2)).fit(holes, Y)
@@ -337,25 +347,27 @@ def test_a_pipeline_that_fills_gaps():
     assert Page(report.html).open == []
 
 
-def test_error_bars_that_are_right_at_95_percent_only_are_told():
+def test_heavy_tails_are_reported():
     rng = np.random.default_rng(0)
     small = rng.random(1000) < 0.9
     errors = np.where(small, 0.1, 2.4) * rng.normal(size=1000)
-    judged = Sample("new", False, errors, np.arange(1000), np.zeros(1000), np.full(1000, 1.0))
-    (found,) = about_intervals(judged)
+    evaluated = PredictionSet(
+        "new", False, errors, np.arange(1000), np.zeros(1000), np.full(1000, 1.0)
+    )
+    (found,) = assess_intervals(evaluated)
     assert not found.is_good
-    assert "but 50 % intervals 9" in found.words
-    assert "most errors are smaller" in found.words
-    normal = dataclasses.replace(judged, y=rng.normal(size=1000))
-    (found,) = about_intervals(normal)
+    assert "but 50 % intervals cover 9" in found.text
+    assert "heavier tails" in found.text
+    normal = dataclasses.replace(evaluated, y=rng.normal(size=1000))
+    (found,) = assess_intervals(normal)
     assert found.is_good
 
 
-def test_rows_beyond_the_data_have_a_picture():
+def test_extrapolation_has_a_plot_and_a_finding():
     far = X + np.array([30.0, 0.0, 0.0])
     model = RVMRegressor(gamma=0.1).fit(X, Y)
     report = make_report(model, X, Y, held_out=(far, Y), **FAST)
-    assert "60 of 60 rows are beyond the training rows" in report.html
-    assert "Rows beyond the data" in report.html
+    assert "60 of 60 rows are extrapolations" in report.html
+    assert "<h3>Extrapolation</h3>" in report.html
     near = make_report(model, X, Y, **FAST)
-    assert "Rows beyond the data" not in near.html
+    assert "<h3>Extrapolation</h3>" not in near.html

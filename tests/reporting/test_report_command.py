@@ -38,7 +38,7 @@ def houses(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_a_table_with_text_and_rows_kept_aside(houses):
+def test_table_with_categories_and_held_out_rows(houses):
     page = houses / "report.html"
     done = run(
         "report",
@@ -58,7 +58,7 @@ def test_a_table_with_text_and_rows_kept_aside(houses):
 
 
 @pytest.mark.slow
-def test_for_people_it_says_where_the_page_is(houses):
+def test_console_output_names_the_file(houses):
     page = houses / "short.html"
     done = run(
         "report",
@@ -69,11 +69,11 @@ def test_for_people_it_says_where_the_page_is(houses):
     assert done.exit_code == 0, done.stderr
     assert "saved" in done.stdout
     assert "short.html" in done.stdout
-    assert "Of 80 rows, 50 drawn by chance are used" in done.stderr
+    assert "50 of 80 rows, drawn at random, are used" in done.stderr
 
 
 @pytest.mark.slow
-def test_models_of_numbers_and_their_labels(tmp_path):
+def test_classifier_with_integer_labels(tmp_path):
     X = np.column_stack([AREA, PRICE / 100.0])
     y = (PRICE > 100.0).astype(int)
     relvec.io.save(RVMClassifier(gamma=1.0).fit(X, y), tmp_path / "model.relvec")
@@ -85,7 +85,7 @@ def test_models_of_numbers_and_their_labels(tmp_path):
         *("-o", tmp_path / "r.html", "--folds", 2, "--json"),
     )
     assert done.exit_code == 0, done.stderr
-    assert json.loads(done.stdout)["metrics"]["training rows"]["error"] < 0.2
+    assert json.loads(done.stdout)["metrics"]["training rows"]["error_rate"] < 0.2
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_models_of_numbers_and_their_labels(tmp_path):
     ("options", "code", "match"),
     [
         (["--rows", "old"], 2, "--rows must be one of 'auto', 'training', 'new'; got 'old'"),
-        (["--folds", 1], 2, "--folds must be 0 for none, or at least 2; got 1"),
+        (["--folds", 1], 2, r"--folds must be 0 \(none\) or at least 2; got 1"),
         (["--bootstrap", -1], 2, "--bootstrap must not be negative"),
         (["-o", "no/such/folder/r.html"], 1, "folder 'no/such/folder'.* does not exist"),
         (["--target", "prize"], 1, "Did you mean 'price'"),

@@ -55,7 +55,7 @@ def cells(results, settings):
 def figures(results, settings):
     figure = Figure()
     figure.subplots().plot(results.column("draw", "value"))
-    return {"picture": figure}
+    return {"plot": figure}
 
 
 def tables(results, settings):
@@ -218,7 +218,7 @@ def test_command_prints_and_writes(main, output, capsys):
     assert "not reproduced: evens <b>, mean" not in text
     assert "not reproduced: evens <b>, sum" in text
     assert "other" not in text.split("not reproduced:")[-1]
-    assert (output / "figures" / "picture.png").stat().st_size > 1000
+    assert (output / "figures" / "plot.png").stat().st_size > 1000
     lines = (output / "doubling.csv").read_text().splitlines()
     assert len(lines) == 4
     assert lines[1].startswith("evens <b>,mean,RVM,4.0,")
@@ -237,11 +237,11 @@ def test_report_on_all(main, output, monkeypatch, tmp_path):
     assert main("all", "--publish", "--quiet") == 0
     markdown, page = ((output / name).read_text() for name in ("RESULTS.md", "results.html"))
     assert (tmp_path / "RESULTS.md").read_text() == markdown
-    assert (tmp_path / "figures" / "picture.png").is_file()
+    assert (tmp_path / "figures" / "plot.png").is_file()
     assert "`python -m reproduce all`" in markdown
     assert "| all |  | 2 | 1 | 0 | 1 | 50.0 % |" in markdown
-    assert "| all that are tests |  | 1 | 1 | 0 | 0 | 100.0 % |" in markdown
-    assert "![picture](figures/picture.png)" in markdown
+    assert "| all except no test |  | 1 | 1 | 0 | 0 | 100.0 % |" in markdown
+    assert "![plot](figures/plot.png)" in markdown
     assert "**More**" in markdown
     assert str(tmp_path) not in markdown + page
     assert "evens &lt;b&gt;" in page
@@ -286,7 +286,7 @@ def test_list(main, capsys):
         (["tipping_sink"], "Did you mean tipping_sinc?"),
         (["all", "--repetitions", "1"], "at least 2"),
         (["all", "--n-jobs", "0"], "at least 1"),
-        (["list", "--publish"], "goes with all"),
+        (["list", "--publish"], "needs `all`"),
         (["all", "--quick", "--publish"], "without --quick"),
     ],
 )

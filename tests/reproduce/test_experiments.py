@@ -1,4 +1,4 @@
-"""Every experiment runs from its first task to its picture, on a few repetitions."""
+"""Every experiment runs from its first task to its plot, on a few repetitions."""
 
 import os
 import re
@@ -36,9 +36,9 @@ def test_an_experiment_says_what_it_is(name):
 def test_an_experiment_runs(name, tmp_path, capsys):
     words = ["--quick", "--n-jobs", "1", "--output", str(tmp_path), "--quiet"]
     assert main([name, *words]) == 0, capsys.readouterr().err
-    pictures = list((tmp_path / "figures").glob("*.png"))
-    assert pictures
-    assert all(picture.stem.startswith(name) for picture in pictures)
+    plots = list((tmp_path / "figures").glob("*.png"))
+    assert plots
+    assert all(plot.stem.startswith(name) for plot in plots)
 
 
 def test_committed_results_hold_every_experiment_and_explain_every_miss():
@@ -47,6 +47,6 @@ def test_committed_results_hold_every_experiment_and_explain_every_miss():
     assert UNEXPLAINED not in page
     for name in NAMES:
         assert f"\n## {name}\n" in page
-    pictures = re.findall(r"\]\((figures/[^)]+)\)", page)
-    assert len(pictures) >= len(NAMES)
-    assert all((folder / picture).is_file() for picture in pictures)
+    plots = re.findall(r"\]\((figures/[^)]+)\)", page)
+    assert len(plots) >= len(NAMES)
+    assert all((folder / plot).is_file() for plot in plots)

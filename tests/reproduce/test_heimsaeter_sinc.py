@@ -1,4 +1,4 @@
-"""Sinc by RVM and DRVM: fits without noise, printed numbers of vectors, picture."""
+"""Sinc by RVM and DRVM: fits without noise, printed numbers of vectors, plot."""
 
 import pytest
 

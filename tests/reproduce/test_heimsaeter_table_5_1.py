@@ -1,4 +1,4 @@
-"""Samples and inputs chosen together: printed columns, units of inputs, words, pictures."""
+"""Samples and inputs chosen together: printed columns, units of inputs, words, plots."""
 
 import os
 from pathlib import Path
@@ -72,15 +72,15 @@ def test_printed_columns_are_told_apart(results, settings):
     found = {(cell.line, cell.column, cell.model): cell for cell in cells}
     for column, plain, choosing in (
         ("vectors", 28.4, 18.0),
-        ("inputs", 10.0, 7.0),
+        ("features", 10.0, 7.0),
         ("RMSE", 1.60, 1.14),
     ):
         assert found["Friedman #1", column, "RVM"].published == plain
         assert found["Friedman #1", column, "DRVM"].published == choosing
     assert found["Friedman #1", "vectors", "RVM"].ours == 4.0
-    assert found["Friedman #1", "inputs", "RVM"].kind is Kind.PLAIN
-    assert found["Friedman #1", "inputs", "DRVM"].truth == 5
-    assert found["Boston", "inputs", "DRVM"].kind is Kind.SIZE
+    assert found["Friedman #1", "features", "RVM"].kind is Kind.PLAIN
+    assert found["Friedman #1", "features", "DRVM"].truth == 5
+    assert found["Boston", "features", "DRVM"].kind is Kind.SIZE
     assert found["Sinc", "RMSE", "DRVM"].unit == 1e-3
     assert found["Boston", "RMSE", "RVM"].ours == 1.5
 
@@ -99,7 +99,7 @@ def test_percentages_of_a_text():
     ]
 
 
-def test_tables_and_picture(results, settings):
+def test_tables_and_plot(results, settings):
     tables = module.EXPERIMENT.tables(results, settings)
     titles = [table.title.partition(":")[0] for table in tables]
     assert titles == [*module.LINES.values(), *list(module.LINES.values())[1:]]

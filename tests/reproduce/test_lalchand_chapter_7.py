@@ -44,7 +44,7 @@ def test_a_fit_finds_the_noise_and_the_default_has_no_less_evidence(folder):
 
 
 @pytest.mark.slow
-def test_cells_and_pictures(folder):
+def test_cells_and_plots(folder):
     settings = Settings(folder, is_quick=True)
     values = {
         task.key: {"size": 10 * task.arguments[1], "steps": 7, "rms": 0.1, "noise": 0.1}

@@ -8,8 +8,8 @@ from sklearn.linear_model import LinearRegression
 
 from relvec import RVMRegressor
 from relvec.datasets import make_friedman
+from reproduce.common.class_datasets import Split
 from reproduce.common.kernlab import estimate_gamma, make_rvm
-from reproduce.common.label_sets import Split
 from reproduce.common.regressions import (
     HALVES,
     HEAD,

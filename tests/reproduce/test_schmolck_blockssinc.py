@@ -68,7 +68,7 @@ def test_the_height_is_the_one_whose_line_is_nearest():
 
 
 @pytest.mark.slow
-def test_cells_tables_and_pictures(results, settings):
+def test_cells_tables_and_plots(results, settings):
     cells = EXPERIMENT.cells(results, settings)
     assert [cell.published for cell in cells] == [0.379, 72, 0.020, 75, 0.009, 88, 0.024, 419]
     assert [cell.model for cell in cells[::2]] == ["sRVM", "sRVM", "sRVM", "RVM"]

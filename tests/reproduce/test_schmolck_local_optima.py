@@ -113,12 +113,12 @@ def test_cells_stand_next_to_the_print_they_mean(faked):
     assert cells[line, "unique solutions"].ours == 3
     assert ("Sinc, lspline 3.0, None", "largest MSE") not in cells
     mixed = "BlocksSinc, Haar and lspline, None"
-    failed = cells[mixed, "runs without an end"]
+    failed = cells[mixed, "runs not converged"]
     assert (failed.published, failed.ours) == (919, 1000.0)
-    assert cells[mixed, "least total squared error"].ours == pytest.approx(256 * 0.001)
+    assert cells[mixed, "smallest total squared error"].ours == pytest.approx(256 * 0.001)
 
 
-def test_tables_and_pictures(faked):
+def test_tables_and_plots(faked):
     default, schedule = optima.EXPERIMENT.tables(*faked)
     assert default.rows[0][1] == "2 of 2"
     assert default.rows[0][3] == "+49.000"

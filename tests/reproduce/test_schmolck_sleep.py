@@ -51,7 +51,7 @@ def test_a_band_holds_its_frequencies_only():
 
 
 @pytest.mark.slow
-def test_all_priors_and_pictures(folder):
+def test_all_priors_and_plots(folder):
     settings = Settings(folder, is_quick=True)
     tasks = sleep.EXPERIMENT.stages[0](settings, Results({}, {}))
     values = {task.key: task.call(folder, *task.arguments) for task in tasks}

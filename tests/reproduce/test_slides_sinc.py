@@ -61,11 +61,11 @@ def test_the_cells_of_the_slides(folder):
     cells = {(c.model, c.column): c for c in EXPERIMENT.cells(results, settings)}
     assert {key: cell.published for key, cell in cells.items()} == {
         ("RVM", "largest error"): 0.014,
-        ("RVM", "rms"): 0.015,
+        ("RVM", "RMSE"): 0.015,
         ("RVM", "vectors"): 16,
         ("RVM", "estimate of the noise"): 0.117,
         ("SVM", "largest error"): 0.024,
-        ("SVM", "rms"): 0.025,
+        ("SVM", "RMSE"): 0.025,
         ("SVM", "vectors"): 26,
     }
     noise = cells["RVM", "estimate of the noise"]

@@ -1,4 +1,4 @@
-"""Tipping's table of classifiers: data, choice of widths, standard errors, digits, cells."""
+"""Tipping's table of classifiers: data, choice of r, standard errors, digits, cells."""
 
 import os
 from pathlib import Path
@@ -9,17 +9,23 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from relvec import RVMClassifier
-from reproduce.common import digits, widths
-from reproduce.common.label_sets import Split, count_splits, read_digits, read_split, standardised
-from reproduce.common.ratios import Sample, ratio_of
-from reproduce.common.widths import (
-    cross_validate,
-    fit_split,
-    judge_rvm,
-    judge_svm,
-    scale_of,
-    search_width,
+from reproduce.common import classification_fits, digits
+from reproduce.common.class_datasets import (
+    Split,
+    count_splits,
+    read_digits,
+    read_split,
+    standardised,
 )
+from reproduce.common.classification_fits import (
+    compute_reference_r,
+    cross_validate,
+    cross_validate_r,
+    evaluate_rvm,
+    evaluate_svm,
+    fit_split,
+)
+from reproduce.common.ratios import Sample, compute_ratio
 from reproduce.engine import Results, Settings
 from reproduce.engine.run import Workers, run
 from reproduce.engine.store import Store
@@ -74,16 +80,16 @@ def test_sets_are_cut_as_the_files_say(folder):
     assert 4.0 < np.abs(read_digits(folder).X).max() < 20.0
 
 
-def test_widths_are_tipping_s(folder):
+def test_r_is_tippings(folder):
     """exp(-|x - z|^2 / r^2), so gamma is 1 / r^2."""
     split = read_split(folder, "blobs")
     model = RVMClassifier(gamma=0.25).fit(split.X, split.y)
-    found = judge_rvm(split, 2.0)
+    found = evaluate_rvm(split, 2.0)
     assert found["n_vectors"] == len(model.relevance_)
     assert found["error"] == pytest.approx(
         100.0 * np.mean(model.predict(split.X_test) != split.y_test)
     )
-    assert scale_of(np.array([[0.0, 0.0], [2.0, 4.0]])) == pytest.approx(np.sqrt(5.0))
+    assert compute_reference_r(np.array([[0.0, 0.0], [2.0, 4.0]])) == pytest.approx(np.sqrt(5.0))
 
 
 def test_cross_validation_weighs_folds_by_their_rows():
@@ -94,11 +100,11 @@ def test_cross_validation_weighs_folds_by_their_rows():
 
 
 @pytest.mark.slow
-def test_cross_validation_prefers_widths_that_separate(folder):
-    narrow, wide = (search_width(folder, "RVM", "blobs", 0, factor) for factor in (0.01, 1.0))
+def test_cross_validation_prefers_r_that_separates(folder):
+    narrow, wide = (cross_validate_r(folder, "RVM", "blobs", 0, factor) for factor in (0.01, 1.0))
     assert narrow["log_loss"] > wide["log_loss"]
-    narrow, wide = (search_width(folder, "SVM", "blobs", 0, factor) for factor in (0.001, 1.0))
-    assert len(wide["errors"]) == len(widths.PRICES)
+    narrow, wide = (cross_validate_r(folder, "SVM", "blobs", 0, factor) for factor in (0.001, 1.0))
+    assert len(wide["errors"]) == len(classification_fits.C_VALUES)
     assert min(narrow["errors"]) > max(wide["errors"])
 
 
@@ -106,8 +112,8 @@ def test_splits_are_judged_on_their_test_rows(folder):
     split = read_split(folder, "blobs", 1)
     found = fit_split(folder, "SVM", "blobs", 1, 2.0, 3.0)
     assert found["n_test"] == 30
-    assert found["width"] == pytest.approx(2.0 * scale_of(split.X))
-    assert found["n_vectors"] == judge_svm(split, found["width"], 3.0)["n_vectors"]
+    assert found["r"] == pytest.approx(2.0 * compute_reference_r(split.X))
+    assert found["n_vectors"] == evaluate_svm(split, found["r"], 3.0)["n_vectors"]
 
 
 def test_a_common_width_and_one_for_each():
@@ -136,7 +142,7 @@ def test_standard_errors_of_ratios():
     shared = rng.normal(10.0, 1.0, (2000, 10))
     top, bottom = shared + rng.normal(0.0, 0.5, shared.shape), 2.0 * shared
     found = [
-        ratio_of(Sample(a, a, 1), Sample(b, b, 1), "error")
+        compute_ratio(Sample(a, a, 1), Sample(b, b, 1), "error")
         for a, b in zip(top, bottom, strict=True)
     ]
     ratios, errors = np.array(found).T
@@ -146,15 +152,15 @@ def test_standard_errors_of_ratios():
 
 def test_the_ratio_of_single_splits():
     ours, other = (Sample(np.array([each]), np.array([each]), 100) for each in (10.0, 20.0))
-    assert ratio_of(ours, other, "error") == pytest.approx((0.5, 0.5 * np.hypot(0.3, 0.2)))
-    assert ratio_of(ours, other, "n_vectors") == (0.5, 0.0)
+    assert compute_ratio(ours, other, "error") == pytest.approx((0.5, 0.5 * np.hypot(0.3, 0.2)))
+    assert compute_ratio(ours, other, "n_vectors") == (0.5, 0.0)
 
 
 @pytest.mark.slow
 def test_ten_machines_are_one_against_the_rest(folder):
     """As the classifier does by itself."""
     found = {
-        f"fit/RVM/usps/as they are/{digit}": digits.fit_machine(
+        f"fit/RVM/usps/as they are/{digit}": digits.fit_digit(
             folder, "as they are", "RVM", digit, 1.0, None, 150
         )
         for digit in digits.DIGITS
@@ -163,7 +169,7 @@ def test_ten_machines_are_one_against_the_rest(folder):
     split = read_digits(folder)
     rows = np.random.default_rng(digits.SEED).permutation(200)[:150]
     X, y = split.X[rows], split.y[rows]
-    model = RVMClassifier(gamma=scale_of(X) ** -2, multi_class="one_vs_rest").fit(X, y)
+    model = RVMClassifier(gamma=compute_reference_r(X) ** -2, multi_class="one_vs_rest").fit(X, y)
     wrong = model.predict(split.X_test) != split.y_test
     assert combined.error == pytest.approx(100.0 * wrong.mean())
     assert combined.n_distinct == len(model.relevance_)
@@ -185,7 +191,7 @@ def test_images_are_smoothed_on_a_white_background():
 @pytest.mark.slow
 def test_printed_figures_next_to_ours(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(tipping_classification, "QUICK_FACTORS", (1.0, 2.0))
-    monkeypatch.setattr(digits, "PRICES", (1.0, 10.0))
+    monkeypatch.setattr(digits, "C_VALUES", (1.0, 10.0))
     monkeypatch.setattr(digits, "SIDE", 1)
     settings = Settings(folder, is_quick=True)
     with Workers(1) as workers:

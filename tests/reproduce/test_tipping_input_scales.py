@@ -1,4 +1,4 @@
-"""Friedman's functions with learnt scales: tasks, printed columns, pictures."""
+"""Friedman's functions with learnt scales: tasks, printed columns, plots."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_tables_have_a_row_for_each_model(results, settings):
     assert tables[3].rows[0] == ["ard", "100", "100", "100", "0"]
 
 
-def test_pictures(results, settings):
+def test_plots(results, settings):
     figures = module.EXPERIMENT.figures(results, settings)
     assert set(figures) == {"tipping_input_scales", "tipping_input_scales_errors"}
     scales, bars = figures.values()

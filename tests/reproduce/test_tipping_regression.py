@@ -8,16 +8,16 @@ from sklearn.svm import SVR
 pytest.importorskip("matplotlib")
 
 from relvec import RVMRegressor
-from reproduce.common.label_sets import Split
-from reproduce.common.ratios import ratio_of_means
-from reproduce.common.regression_sets import SEED, draw
-from reproduce.common.regression_table import SETS
-from reproduce.common.regression_widths import (
+from reproduce.common.class_datasets import Split
+from reproduce.common.ratios import compute_ratio_of_means
+from reproduce.common.regression_datasets import SEED, draw
+from reproduce.common.regression_fits import (
     cross_validate_rvm,
     cross_validate_svm,
     fit_rvm,
     fit_svm,
 )
+from reproduce.common.regression_table import SETS
 from reproduce.common.regressions import draw_friedman
 from reproduce.engine import Results, Settings
 from reproduce.experiments import tipping_regression
@@ -133,10 +133,10 @@ def test_the_error_of_a_ratio_of_paired_means():
     common = rng.normal(size=(2000, 50))
     a = 3.0 + common + 0.2 * rng.normal(size=(2000, 50))
     b = 4.0 + common
-    ratios = [ratio_of_means(x, y) for x, y in zip(a, b, strict=True)]
+    ratios = [compute_ratio_of_means(x, y) for x, y in zip(a, b, strict=True)]
     spread = np.std([ratio.value for ratio in ratios])
     assert np.mean([ratio.error for ratio in ratios]) == pytest.approx(spread, rel=0.05)
-    assert ratio_of_means([2.0], [4.0]) == (0.5, 0.0)
+    assert compute_ratio_of_means([2.0], [4.0]) == (0.5, 0.0)
 
 
 def results_like(errors, vectors):
@@ -181,7 +181,7 @@ def test_cells_read_their_own_columns_and_means_are_of_five_sets(folder):
     assert [c.published for c in means] == [0.86, 0.15]
     assert [c.ours for c in means] == pytest.approx([0.5, 10.5 / 40.5])
     assert means[0].standard_error == pytest.approx(0.0)
-    single = ratio_of_means([10, 11], [40, 41]).error
+    single = compute_ratio_of_means([10, 11], [40, 41]).error
     assert means[1].standard_error == pytest.approx(single / np.sqrt(5.0))
     assert len(cells) == 2 * 2 * len(SETS) + 2
 

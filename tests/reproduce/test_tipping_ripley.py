@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def few_penalties(monkeypatch):
-    monkeypatch.setattr(tipping_ripley, "PRICES", (1.0,))
+    monkeypatch.setattr(tipping_ripley, "C_VALUES", (1.0,))
 
 
 def test_a_draw_is_fitted_at_the_printed_width(folder):
@@ -52,7 +52,7 @@ def test_support_vectors_are_more(folder, few_penalties):
     assert machine["n_vectors"] < other["n_vectors"]
 
 
-def test_cells_and_picture(folder, few_penalties):
+def test_cells_and_plot(folder, few_penalties):
     values = {f"fit/{model}/0": fit(folder, model, 0) for model in ("RVM", "SVM")}
     values |= {f"surface/{model}": surface(folder, model, 0) for model in ("RVM", "SVM")}
     results, settings = Results(values, {}), Settings(folder)

@@ -1,4 +1,4 @@
-"""sinc(x1) + 0.1 x2: how models are read, the floor, printed figures, picture."""
+"""sinc(x1) + 0.1 x2: how models are read, the floor, printed figures, plot."""
 
 import math
 from types import SimpleNamespace
@@ -83,7 +83,7 @@ def test_schemes_fit_the_example(label):
 
 
 @pytest.mark.slow
-def test_surface_is_on_the_grid_of_the_picture():
+def test_surface_is_on_the_grid_of_the_plot():
     fit = module.fit(None, module.MAIN, module.SEED)
     _, _, truth = make_sinc_and_line(random_state=0, return_truth=True)
     x1, x2 = np.meshgrid(module.SIDE, module.SIDE)
@@ -93,10 +93,10 @@ def test_surface_is_on_the_grid_of_the_picture():
 
 def test_cells_hold_printed_figures_against_the_right_models(results, settings):
     cells = {(cell.column, cell.model): cell for cell in module.EXPERIMENT.cells(results, settings)}
-    assert cells["rms", "SVM"].published == 0.0194
-    assert cells["rms", "SVM"].ours == pytest.approx(0.05)
-    assert cells["rms", "RVM"].published == 0.0053
-    assert cells["rms", "RVM"].ours == pytest.approx(0.01)
+    assert cells["RMSE", "SVM"].published == 0.0194
+    assert cells["RMSE", "SVM"].ours == pytest.approx(0.05)
+    assert cells["RMSE", "RVM"].published == 0.0053
+    assert cells["RMSE", "RVM"].ours == pytest.approx(0.01)
     assert cells["functions", "RVM"].published == 8
     # a median does not see the one draw with a large weight
     assert cells["weight of x1", "RVM"].ours == 0.0
@@ -114,9 +114,9 @@ def test_standard_error_of_a_median():
     assert np.mean(errors) == pytest.approx(spread, rel=0.05)
 
 
-def test_tables_and_picture(results, settings):
+def test_tables_and_plot(results, settings):
     errors, chosen = module.EXPERIMENT.tables(results, settings)
-    assert errors.rows[0][0] == "printed RVM"
+    assert errors.rows[0][0] == "published RVM"
     assert errors.rows[0][5] == "0.028"
     assert [row[0] for row in errors.rows[1:]] == list(module.SCHEMES)
     assert chosen.rows[0][:3] == [module.MAIN, "20", "100"]

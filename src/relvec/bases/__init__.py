@@ -1,4 +1,4 @@
-"""Recipes for dictionaries."""
+"""Bases: recipes that turn inputs into dictionaries of basis functions (atoms)."""
 
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.callable import FunctionAtoms, FunctionBasis

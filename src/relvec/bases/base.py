@@ -1,9 +1,14 @@
-"""Recipes for dictionaries.
+"""What every basis provides: the protocols of `Basis`, `BoundBasis` and `Atoms`.
 
-A basis holds hyper-parameters only. Bound to inputs it gives two things: the
-`Dictionary` a solver works on, and the `Atoms` that evaluate chosen columns at new
-inputs. A fitted model keeps the atoms it uses and forgets the rest, so prediction
-cost and file size do not depend on the training size.
+A *basis* holds hyper-parameters only, like an unfitted estimator. `Basis.bind` evaluates
+data-dependent choices (centres, grids) and returns two views of the same basis functions, called
+*atoms* here:
+
+- a `Dictionary`, the linear map ``Phi`` of shape (n_samples, n_atoms) that solvers work on;
+- `Atoms`, the functions themselves, which can be evaluated at new inputs.
+
+A fitted model keeps the relevant atoms only, so the cost of a prediction and the size of a model
+file do not depend on the number of training samples.
 """
 
 from __future__ import annotations
@@ -20,7 +25,10 @@ from relvec.dictionaries.base import Dictionary
 
 
 class Atoms(ABC):
-    """Columns that can be evaluated at any input.
+    """Basis functions ``phi_1, ..., phi_M`` that can be evaluated at any input.
+
+    A new kind of atoms is a frozen dataclass with the four abstract methods below.
+    `relvec.testing.check_basis` checks them together with the basis that makes them.
 
     Examples
     --------
@@ -40,34 +48,54 @@ class Atoms(ABC):
 
     @abstractmethod
     def evaluate(self, X: Any) -> Matrix:
-        """Evaluate every atom at the rows of `X`: shape (n_samples, n_atoms)."""
+        """Evaluate every atom at every row of `X`.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Inputs. The value at one row must not depend on the other rows.
+
+        Returns
+        -------
+        Phi : ndarray of shape (n_samples, n_atoms), float64
+        """
 
     @abstractmethod
     def subset(self, index: IndexArray) -> Atoms:
-        """Keep only the atoms `index`, in that order, holding no memory of the others."""
+        """Return the atoms at positions `index`, in that order.
+
+        The result must not store data of the other atoms: it is what a fitted model keeps.
+        """
 
     @abstractmethod
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Return one readable name per atom."""
+        """Return one readable name per atom, given the names of the features."""
 
     def decaying_kernel(self) -> Any:
-        """Return the kernel whose decay away from the data hides ignorance, or None."""
+        """Return the kernel that decays to zero away from the data, or None.
+
+        Where all atoms vanish, the posterior variance of the function vanishes too, although the
+        data say nothing there. Error bars use this kernel to add the missing variance (see
+        `relvec.error_bars`).
+        """
         return None
 
     def is_known_to_decay(self) -> bool:
-        """Whether every atom is a function that is known to vanish far from its centre."""
+        """Whether every atom is known to vanish far from its centre."""
         return False
 
 
 class BasisPart(NamedTuple):
-    """One of several bases side by side."""
+    """One basis of a union of bases."""
 
     name: str
+    """Class of the basis, with its position if the union has two of one class."""
     n_atoms: int
+    """Number of atoms it contributes."""
 
 
 class BoundBasis(NamedTuple):
-    """A basis that has met its inputs.
+    """A basis bound to training inputs: its dictionary, its atoms and facts about them.
 
     Examples
     --------
@@ -81,31 +109,35 @@ class BoundBasis(NamedTuple):
     """
 
     dictionary: Dictionary
-    """The linear map over all candidate atoms."""
+    """The linear map ``Phi`` of all candidate atoms at the training inputs."""
     atoms: Atoms
     """The same atoms as functions of the input."""
     is_localised: np.ndarray
-    """Per atom: True for overlapping kernel-like atoms, whose single gains are small and
-    whose entry must stay cheap; False for explicit columns, whose entry is a claim about
-    the world and is charged for (see ``min_gain``)."""
+    """Boolean array, one entry per atom. True for kernel-like atoms: they overlap, one can stand in
+    for another, and ``min_gain="auto"`` sets next to no entry penalty. False for explicit columns:
+    each is a hypothesis of its own, and the entry penalty is the logarithm of their number."""
     source_row: IndexArray
-    """Per atom: the training row it is centred on, or -1."""
+    """One entry per atom: the training row it is centred on, or -1 if there is none."""
     parts: tuple[BasisPart, ...] = ()
-    """What the atoms consist of, in order; empty if they are all of one kind."""
+    """The bases of a union, in the order of their atoms; empty for a single basis."""
 
     def groups(self, by: str) -> IndexArray:
-        """Tell the group of every atom.
+        """Return the group label of every atom.
 
         Parameters
         ----------
         by : {"level", "part"}
-            Levels of wavelets (0 is the approximation, 1 the finest), or the parts of a union.
-            Parts without levels are groups of their own.
+            Group by wavelet level (0 is the approximation, 1 the finest level), or by the bases of
+            a union. Under "level", a basis without levels is one group.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_atoms,)
 
         Raises
         ------
         ValueError
-            If the basis has none.
+            If the basis has no levels, or no parts.
 
         Examples
         --------
@@ -121,14 +153,17 @@ class BoundBasis(NamedTuple):
         if levels is None or len(levels) != n_atoms:
             kind = "WaveletBasis" if by == "level" else "a union of bases, such as LinearBasis() + "
             raise ValueError(
-                f"by={by!r} needs a basis that has {by}s ({kind}...). Give one penalty for all, or "
-                "a label for every atom."
+                f"by={by!r} needs a basis that has {by}s ({kind}...). Give one penalty for all "
+                "atoms, or pass a label for every atom."
             )
         return levels
 
 
 class Basis(BaseEstimator, ABC):
-    """A recipe: hyper-parameters only, clone-able, and ``a + b`` joins the columns.
+    """Base class of bases: hyper-parameters only, cloneable; ``a + b`` makes a union.
+
+    A new basis stores its parameters in ``__init__`` (as scikit-learn's estimators do) and
+    implements `bind`. Run `relvec.testing.check_basis` on it.
 
     Examples
     --------
@@ -144,12 +179,15 @@ class Basis(BaseEstimator, ABC):
 
     @property
     def accepts_objects(self) -> bool:
-        """Whether inputs may be texts or other objects instead of numbers."""
+        """Whether inputs may be strings or other objects instead of numbers."""
         return False
 
     @property
     def needs_all_rows(self) -> bool:
-        """Whether it cannot be bound to some of the inputs, because all of them form a grid."""
+        """Whether `bind` needs all rows at once, because together they form a regular grid.
+
+        Such a basis cannot be bound to a subsample or to a cross-validation fold.
+        """
         return False
 
     @abstractmethod
@@ -160,9 +198,22 @@ class Basis(BaseEstimator, ABC):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Meet the inputs.
+        """Return the basis functions for these training inputs.
 
-        Rows of zero weight take no part in any data-dependent choice (centres, scales).
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Training inputs; a scipy sparse matrix if `accepts_sparse`, an array of objects if
+            `accepts_objects`.
+        sample_weight : ndarray of shape (n_samples,), default=None
+            Frequency weights. Rows of zero weight must not influence any data-dependent choice
+            (centres, length-scales, grids).
+        random_state : RandomState, default=None
+            Random numbers for choices made at random; None means a fixed seed.
+
+        Returns
+        -------
+        bound : BoundBasis
 
         Examples
         --------
@@ -176,7 +227,7 @@ class Basis(BaseEstimator, ABC):
         """
 
     def __add__(self, other: Basis) -> Basis:
-        """Join the columns of two bases.
+        """Return the union of two bases: the atoms of both.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Functions of the user as atoms."""
+"""User-defined functions as basis functions."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from relvec._checks import check_dense, check_finite_block
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import DenseDictionary
-from relvec.kernels.definition import unboxed
+from relvec.kernels.definition import squeeze_object_column
 
 __all__ = ["FunctionAtoms", "FunctionBasis"]
 
 AtomFunction: TypeAlias = Callable[[Any], Any]
-"""A function of the whole input that returns (n_samples,) or (n_samples, n_columns)."""
+"""Function of the whole input array; returns shape (n_samples,) or (n_samples, n_columns)."""
 
 
 class FunctionColumn(NamedTuple):
-    """One column of what one function returns."""
+    """One column of the array that a function returns: one atom."""
 
     function: AtomFunction
     column: int
     width: int
-    """How many columns the function returned in fit, and must return again."""
+    """Number of columns that the function returned in fit, and must return in predict."""
     name: str
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionAtoms(Atoms):
-    """Columns returned by functions of the input.
+    """Basis functions computed by user-defined functions.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class FunctionAtoms(Atoms):
         return len(self.entries)
 
     def evaluate(self, X: Any) -> Matrix:
-        """Call each function once and collect the columns."""
+        """Evaluate every atom at the rows of `X`; each function is called once."""
         result = np.empty((X.shape[0], len(self.entries)), order="F")
         values: dict[int, Matrix] = {}
         for position, (function, column, width, name) in enumerate(self.entries):
             if id(function) not in values:
-                values[id(function)] = _call(function, X, name)
+                values[id(function)] = _call_function(function, X, name)
             returned = values[id(function)]
             if returned.shape[1] != width:
                 raise ValueError(
@@ -72,11 +72,11 @@ class FunctionAtoms(Atoms):
         return result
 
     def subset(self, index: IndexArray) -> FunctionAtoms:
-        """Keep only the atoms `index`, and the functions they need."""
+        """Return the atoms at positions `index`, with the functions they need."""
         return FunctionAtoms(tuple(self.entries[i] for i in index))
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Name each atom by its function, and its column if there are several."""
+        """Return the name of the function, with the column if it returns several."""
         return [
             entry.name if entry.width == 1 else f"{entry.name}[{entry.column}]"
             for entry in self.entries
@@ -84,15 +84,15 @@ class FunctionAtoms(Atoms):
 
 
 class FunctionBasis(Basis):
-    """Atoms computed by functions you write.
+    """Basis functions computed by your own Python functions.
 
     Parameters
     ----------
     functions : callable or list of callables
-        Each takes the whole input and returns an array of shape (n_samples,) or
-        (n_samples, n_columns). Texts and other objects in one column come as an array with one
-        axis. To save a fitted model, use functions that can be pickled:
-        defined in a module, not lambdas.
+        Each is called with the whole input array and returns an array of shape (n_samples,) or
+        (n_samples, n_columns): one basis function per column. A single column of strings or other
+        objects is passed as a one-dimensional array. To save a fitted model, use functions that
+        can be pickled: defined at the top level of a module, not lambdas.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class FunctionBasis(Basis):
 
     @property
     def accepts_objects(self) -> bool:
-        """Return True: what functions take is left to them."""
+        """Return True: any input that the functions accept."""
         return True
 
     def bind(
@@ -118,13 +118,13 @@ class FunctionBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Call every function once; nothing depends on the weights or on chance."""
+        """Call every function once. Sample weights and the random state have no influence."""
         check_dense(X, "FunctionBasis")
         entries: list[FunctionColumn] = []
         blocks: list[Matrix] = []
-        for position, function in enumerate(self._listed()):
-            name = _name(function, position)
-            block = _call(function, X, name)
+        for position, function in enumerate(self._checked_functions()):
+            name = _function_name(function, position)
+            block = _call_function(function, X, name)
             width = block.shape[1]
             entries += [FunctionColumn(function, column, width, name) for column in range(width)]
             blocks.append(block)
@@ -135,27 +135,27 @@ class FunctionBasis(Basis):
             source_row=np.full(len(entries), -1, dtype=np.intp),
         )
 
-    def _listed(self) -> list[AtomFunction]:
+    def _checked_functions(self) -> list[AtomFunction]:
         listed = [self.functions] if callable(self.functions) else list(self.functions)
         if not listed:
             raise ValueError("FunctionBasis needs at least one function; got an empty list.")
         for position, function in enumerate(listed):
             if not callable(function):
                 raise TypeError(
-                    "FunctionBasis needs functions f(X); "
+                    "FunctionBasis needs callables f(X); "
                     f"functions[{position}] is {function!r} of type {type(function).__name__}."
                 )
         return listed
 
 
-def _name(function: AtomFunction, position: int) -> str:
+def _function_name(function: AtomFunction, position: int) -> str:
     name = getattr(function, "__name__", type(function).__name__)
     return f"f{position}" if name == "<lambda>" else str(name)
 
 
-def _call(function: AtomFunction, X: Any, name: str) -> Matrix:
+def _call_function(function: AtomFunction, X: Any, name: str) -> Matrix:
     """Evaluate one function as a finite float64 array of two dimensions."""
-    returned = np.asarray(function(unboxed(X)))
+    returned = np.asarray(function(squeeze_object_column(X)))
     n_samples = X.shape[0]
     if returned.ndim == 1:
         returned = returned[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""Where kernels are centred."""
+"""Choice of the centres of kernel basis functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from relvec._checks import as_objects, check_choice, check_finite_block, check_integer
+from relvec._checks import as_object_array, check_choice, check_finite_block, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 
 __all__ = ["Centers", "choose_centers"]
@@ -18,16 +18,16 @@ CENTER_METHODS = ("kmeans++", "random", "grid")
 
 
 class Centers(NamedTuple):
-    """Centres of kernels and where they come from."""
+    """Centres of kernels, and the training rows they are."""
 
     points: Matrix
     """The centres, shape (n_centers, n_features); no two are equal."""
     source_row: IndexArray
-    """Per centre: the training row it is, or -1."""
+    """One entry per centre: the training row it equals, or -1 if it is no training input."""
 
 
 class _DistinctRows(NamedTuple):
-    """The different inputs among those with weight, in order of first appearance."""
+    """The distinct inputs of positive weight, in order of first appearance."""
 
     points: Matrix
     first_row: IndexArray
@@ -42,24 +42,26 @@ def choose_centers(
     sample_weight: Vector | None = None,
     random_state: np.random.RandomState | None = None,
 ) -> Centers:
-    """Choose distinct centres among or around the inputs.
+    """Choose distinct kernel centres.
 
-    A row of zero weight is never looked at, and a row of weight two counts as two equal
-    rows do.
+    Weights are frequencies: a row of zero weight has no influence, and a row of weight two counts
+    as two equal rows.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"
-        Every input; how many to choose (per feature for a grid); or the centres themselves.
+        "all" takes every distinct input; an int is the number of centres to choose (for a grid,
+        per feature); an array gives the centres themselves.
     method : {"kmeans++", "random", "grid"}, default="kmeans++"
-        How a number of centres is chosen: inputs far from each other, inputs at random, or
-        a regular grid over the range of the inputs.
+        How a number of centres is chosen: inputs spread out by k-means++ seeding, inputs drawn at
+        random, or a regular grid over the range of the inputs.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights of the inputs.
+        Frequency weights of the inputs.
     random_state : RandomState, default=None
-        Source of chance; None means a fixed seed, so that equal calls give equal centres.
+        Random numbers for "kmeans++" and "random"; None means a fixed seed, so that equal calls
+        give equal centres.
 
     Returns
     -------
@@ -72,10 +74,10 @@ def choose_centers(
         distinct = _distinct_rows(X, sample_weight)
         return Centers(distinct.points, distinct.first_row)
     if not isinstance(centers, numbers.Number):
-        return _given(centers, X.shape[1], are_objects=X.dtype == object)
+        return _use_given_centers(centers, X.shape[1], are_objects=X.dtype == object)
     n_centers = check_integer("centers", centers, minimum=1)
     if method == "grid" and X.dtype != object:
-        return _grid(X, n_centers, sample_weight)
+        return _grid_centers(X, n_centers, sample_weight)
     distinct = _distinct_rows(X, sample_weight)
     n_centers = min(n_centers, len(distinct.points))
     random_state = np.random.RandomState(0) if random_state is None else random_state
@@ -86,19 +88,20 @@ def choose_centers(
         )
     elif X.dtype == object:
         raise ValueError(
-            f"center_method={method!r} measures distances between numbers; for texts and other "
-            'objects use center_method="random", or centers="all".'
+            f"center_method={method!r} needs numeric inputs, to compute distances; got strings or "
+            'other objects. Use center_method="random" or centers="all".'
         )
     else:
-        chosen = _spread_out(distinct, n_centers, random_state)
+        chosen = _spread_centers(distinct, n_centers, random_state)
     chosen = np.unique(chosen)
     return Centers(distinct.points[chosen], distinct.first_row[chosen])
 
 
-def _spread_out(
+def _spread_centers(
     distinct: _DistinctRows, n_centers: int, random_state: np.random.RandomState
 ) -> IndexArray:
-    """Choose inputs far from each other. Every one costs a pass; a sample of inputs serves."""
+    """Choose inputs far from each other by k-means++ seeding."""
+    # Every centre costs a pass over the candidates, so many inputs are first thinned out at random.
     sampled, enough = np.arange(len(distinct.points)), max(10_000, 10 * n_centers)
     if len(sampled) > enough:
         probability = distinct.weight / distinct.weight.sum()
@@ -113,8 +116,8 @@ def _spread_out(
     return chosen
 
 
-def _given(centers: Any, n_features: int, *, are_objects: bool = False) -> Centers:
-    objects = as_objects(centers) if are_objects else None
+def _use_given_centers(centers: Any, n_features: int, *, are_objects: bool = False) -> Centers:
+    objects = as_object_array(centers) if are_objects else None
     try:
         points = np.array(centers, dtype=np.float64) if objects is None else objects
     except (TypeError, ValueError) as error:
@@ -132,11 +135,11 @@ def _given(centers: Any, n_features: int, *, are_objects: bool = False) -> Cente
     return Centers(distinct.points, np.full(len(distinct.points), -1, dtype=np.intp))
 
 
-def _grid(
+def _grid_centers(
     X: Matrix, n_per_feature: int, sample_weight: Vector | None, max_points: int = 100_000
 ) -> Centers:
     n_features = X.shape[1]
-    # More points than that are a mistake. As integers: the power overflows a float.
+    # Larger grids are taken for a mistake. Integer arithmetic: the power may overflow a float.
     if n_per_feature**n_features > max_points:
         raise ValueError(
             f"a grid of {n_per_feature} points per feature over {n_features} features has "
@@ -148,13 +151,15 @@ def _grid(
         np.linspace(low, high, n_per_feature)
         for low, high in zip(counted.min(axis=0), counted.max(axis=0), strict=True)
     ]
-    return _given(list(itertools.product(*axes)), n_features)
+    return _use_given_centers(list(itertools.product(*axes)), n_features)
 
 
 def _distinct_rows(X: Matrix, sample_weight: Vector | None) -> _DistinctRows:
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
     if len(rows) == 0:
-        raise ValueError("centres need at least one input of positive weight; got none.")
+        raise ValueError(
+            "no input has a positive sample_weight; at least one is needed to place kernel centres."
+        )
     if X.dtype == object:
         return _distinct_objects(X, rows, sample_weight)
     # Adding zero turns -0.0 into 0.0, the one pair of equal numbers with different bits.
@@ -169,12 +174,12 @@ def _distinct_rows(X: Matrix, sample_weight: Vector | None) -> _DistinctRows:
 
 
 def _distinct_objects(X: Any, rows: IndexArray, sample_weight: Vector | None) -> _DistinctRows:
-    """Objects that can be hashed are compared; of others each is one of its own."""
+    """Find distinct objects; objects that cannot be hashed count as distinct."""
     place: dict[Any, int] = {}
     first: list[int] = []
     weight: list[float] = []
     for row in rows:
-        key = tuple(map(_identity, X[row]))
+        key = tuple(map(_hashable_key, X[row]))
         if key not in place:
             place[key] = len(first)
             first.append(row)
@@ -184,9 +189,9 @@ def _distinct_objects(X: Any, rows: IndexArray, sample_weight: Vector | None) ->
     return _DistinctRows(X[index], index, np.array(weight))
 
 
-def _identity(each: Any) -> Any:
+def _hashable_key(item: Any) -> Any:
     try:
-        hash(each)
+        hash(item)
     except TypeError:
-        return id(each)
-    return each
+        return id(item)
+    return item

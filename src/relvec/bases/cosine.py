@@ -1,4 +1,4 @@
-"""Cosines on a regular grid."""
+"""Cosine basis functions on a regular grid (discrete cosine transform)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
-from relvec.bases.grid import RegularGrid, bind_transform, regular_grid
+from relvec.bases.grid import RegularGrid, bind_transform, find_regular_grid
 from relvec.dictionaries import CosineDictionary
 
 __all__ = ["CosineAtoms", "CosineBasis"]
@@ -18,12 +18,15 @@ __all__ = ["CosineAtoms", "CosineBasis"]
 
 @dataclass(frozen=True, eq=False)
 class CosineAtoms(Atoms):
-    """Products of cosines, one factor per axis.
+    """Products of cosines, one factor per axis: the basis of the DCT-II.
+
+    With ``n`` grid points along an axis, position ``t`` in grid steps and frequency ``k``, a factor
+    is ``sqrt(c / n) cos(pi k (t + 1/2) / n)`` with ``c = 1`` for ``k = 0`` and ``c = 2`` otherwise.
 
     Parameters
     ----------
     grid : RegularGrid
-        Where they are orthonormal.
+        Grid on which the atoms are orthonormal.
     frequency : ndarray of shape (n_atoms, n_axes)
         Number of half periods along each axis.
 
@@ -43,7 +46,7 @@ class CosineAtoms(Atoms):
         return len(self.frequency)
 
     def evaluate(self, X: Any) -> Matrix:
-        """Evaluate every cosine at the rows of `X`, on the grid or not."""
+        """Evaluate every cosine at the rows of `X`, which need not be grid points."""
         positions = self.grid.positions(X, "CosineBasis")
         product = np.ones((len(self), len(positions)))
         for axis, length in enumerate(self.grid.shape):
@@ -54,16 +57,16 @@ class CosineAtoms(Atoms):
         return product.T
 
     def subset(self, index: IndexArray) -> CosineAtoms:
-        """Keep only the atoms `index`."""
+        """Return the atoms at positions `index`."""
         return CosineAtoms(self.grid, self.frequency[index])
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Name each atom by its frequency and its period in units of the inputs."""
+        """Return the frequency of each atom, and its period in units of the inputs."""
         lengths = 2.0 * self.grid.step * np.array(self.grid.shape)
-        return [_name(row, lengths) for row in self.frequency]
+        return [_cosine_name(row, lengths) for row in self.frequency]
 
 
-def _name(frequency: IndexArray, lengths: Vector) -> str:
+def _cosine_name(frequency: IndexArray, lengths: Vector) -> str:
     if not frequency.any():
         return "constant"
     periods = [
@@ -76,14 +79,15 @@ def _name(frequency: IndexArray, lengths: Vector) -> str:
 class CosineBasis(Basis):
     """Orthonormal cosines for inputs on a regular grid.
 
-    One atom per input: the rows of `X` are the points of a grid in any number of dimensions, each
-    once and in any order. Away from the grid the cosines go on, mirrored at both ends. Solvers use
-    the fast transform and a closed form, also with an intercept; the constant atom is then not
-    needed and not used.
+    One basis function per training input: the rows of `X` are the points of a regular grid in any
+    number of dimensions, each point once, in any order. Outside the grid the cosines continue
+    periodically, mirrored at both ends. Solvers use the fast cosine transform and the closed-form
+    solution for orthonormal bases, also with an intercept; the constant basis function is then
+    redundant and not used.
 
     See Also
     --------
-    WaveletBasis : For signals that jump or change their character.
+    WaveletBasis : For signals with jumps, or whose smoothness varies.
 
     Examples
     --------
@@ -100,7 +104,7 @@ class CosineBasis(Basis):
 
     @property
     def needs_all_rows(self) -> bool:
-        """Return True: a grid with gaps is none."""
+        """Return True: a subset of the rows does not form a regular grid."""
         return True
 
     def bind(
@@ -110,9 +114,9 @@ class CosineBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Find the grid of the rows that have a weight, and offer all its cosines."""
-        counted = X if sample_weight is None else X[sample_weight > 0]
-        grid, order = regular_grid(counted, "CosineBasis")
+        """Find the grid that the rows of positive weight form, and return all its cosines."""
+        weighted_rows = X if sample_weight is None else X[sample_weight > 0]
+        grid, order = find_regular_grid(weighted_rows, "CosineBasis")
         frequency = np.indices(grid.shape).reshape(len(grid.shape), -1).T
         atoms = CosineAtoms(grid, np.ascontiguousarray(frequency, dtype=np.intp))
         return bind_transform(CosineDictionary(grid.shape), atoms, X, order)

@@ -1,4 +1,4 @@
-"""Kernels at chosen centres: the basis of relevance vector machines."""
+"""Kernel basis functions ``k(x, center)``: the basis of relevance vector machines."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from relvec.kernels import (
     kernel_dictionary,
     resolve_kernel,
 )
-from relvec.kernels.definition import decays, takes_objects
+from relvec.kernels.definition import decays, kernel_accepts_objects
 
 __all__ = ["KernelAtoms", "KernelBasis"]
 
 
 class KernelBasis(Basis):
-    """One atom ``k(x, center)`` per centre.
+    """Kernel basis functions: one ``k(x, center)`` per centre (Tipping 2001, eq. 1).
+
+    The kernel need not be positive definite (a Mercer kernel).
 
     Parameters
     ----------
@@ -37,15 +39,16 @@ class KernelBasis(Basis):
         "spectral_mixture"), a kernel of `relvec.kernels` or of scikit-learn's Gaussian
         processes, or a function ``k(X, Z)`` that returns an array of shape (len(X), len(Z)).
     gamma : "scale", "auto" or positive number, default="scale"
-        Inverse squared width of a named kernel, as in ``exp(-gamma |x - z|^2)``. Kernels
-        with a length scale get ``1 / sqrt(2 gamma)``. Ignored unless `kernel` is a name.
+        Coefficient of a kernel given by name, as in scikit-learn: ``exp(-gamma |x - z|^2)``. It
+        corresponds to the length-scale ``1 / sqrt(2 gamma)``. "scale" is ``1 / (n_features *
+        X.var())``, "auto" is ``1 / n_features``. Ignored unless `kernel` is a name.
     degree : int, default=3
         Exponent of the polynomial kernel.
     coef0 : float, default=1.0
         Constant of the polynomial and sigmoid kernels.
     centers : "all", int or array-like of shape (n_centers, n_features), default="all"
-        Every training input; how many to choose; or the centres themselves. Equal centres
-        are kept once.
+        "all" centres a kernel on every training input; an int is the number of centres to choose;
+        an array gives the centres themselves. Duplicate centres are dropped.
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen. For "grid", `centers` is the number of points
         per feature, over the range of the inputs.
@@ -79,8 +82,8 @@ class KernelBasis(Basis):
 
     @property
     def accepts_objects(self) -> bool:
-        """Whether the kernel takes texts or other objects: functions do, and some kernels."""
-        return takes_objects(self.kernel)
+        """Whether the kernel accepts strings or other objects; callables do, and some kernels."""
+        return kernel_accepts_objects(self.kernel)
 
     def bind(
         self,
@@ -89,16 +92,16 @@ class KernelBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Choose the width and the centres, and offer one atom per centre.
+        """Choose `gamma` and the centres, and return one kernel per centre.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
             Inputs.
         sample_weight : ndarray of shape (n_samples,), default=None
-            Weights; rows of zero weight are not centres and do not change the width.
+            Frequency weights. Rows of zero weight become no centres and do not influence `gamma`.
         random_state : RandomState, default=None
-            Source of chance for chosen centres; None means a fixed seed.
+            Random numbers for the choice of centres; None means a fixed seed.
 
         Examples
         --------
@@ -115,7 +118,7 @@ class KernelBasis(Basis):
         options: dict[str, Any] = {"sample_weight": sample_weight, "random_state": random_state}
         are_rows = isinstance(self.centers, str | int) and self.center_method != "grid"
         if are_rows and isinstance(kernel, ScaledInputs):
-            # where inputs have scales, that is how far apart they are
+            # Centres are spread out in the metric of the kernel, that is after scaling.
             scaled = kernel.scaled(X)
             source_row = choose_centers(scaled, self.centers, self.center_method, **options)[1]
             centers = X[source_row]
@@ -133,7 +136,7 @@ class KernelBasis(Basis):
 
 @dataclass(frozen=True, eq=False)
 class KernelAtoms(Atoms):
-    """Kernel functions at fixed centres.
+    """Kernel functions ``k(., center)`` at fixed centres.
 
     Parameters
     ----------
@@ -142,9 +145,9 @@ class KernelAtoms(Atoms):
     centers : ndarray of shape (n_centers, n_features)
         Second argument of the kernel.
     number : ndarray of shape (n_centers,), default=None
-        What the centres are called: their training rows, or their positions.
+        Numbers by which the centres are named: training rows, or positions among the centres.
     from_rows : bool, default=False
-        Whether `number` counts training rows.
+        Whether `number` holds training rows.
 
     Examples
     --------
@@ -171,24 +174,24 @@ class KernelAtoms(Atoms):
         return kernel_block(self.kernel, X, self.centers)
 
     def subset(self, index: IndexArray) -> KernelAtoms:
-        """Keep only the atoms `index`, copying their centres."""
+        """Return the atoms at positions `index`, with copies of their centres."""
         number = index if self.number is None else self.number[index]
         return KernelAtoms(self.kernel, self.centers[index], number, self.from_rows)
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Name each atom by its kernel and the training row (x) or centre (c) it sits on."""
+        """Return the kernel and the training row (x) or centre (c) of each atom."""
         kernel, letter = _short_name(self.kernel), "x" if self.from_rows else "c"
         numbers = range(len(self.centers)) if self.number is None else self.number
         return [f"{kernel}({letter}_{number})" for number in numbers]
 
     def decaying_kernel(self) -> Any:
-        """Return the kernel unless it is known not to be a covariance that decays."""
+        """Return the kernel, unless it is known not to decay as a covariance does."""
         if isinstance(self.kernel, Kernel) and not decays(self.kernel, self.centers[:1]):
             return None
         return self.kernel
 
     def is_known_to_decay(self) -> bool:
-        """Whether the kernel does; of functions of two arrays nothing is known."""
+        """Whether the kernel is known to decay; nothing is known of plain callables."""
         return isinstance(self.kernel, Kernel) and self.decaying_kernel() is not None
 
 

@@ -1,4 +1,4 @@
-"""The inputs themselves as atoms."""
+"""The features themselves as basis functions: a linear model."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["ColumnAtoms", "LinearBasis"]
 
 @dataclass(frozen=True, eq=False)
 class ColumnAtoms(Atoms):
-    """Columns of the input, as they are.
+    """Features as atoms: columns of the input, unchanged.
 
     Parameters
     ----------
     index : ndarray of shape (n_atoms,)
-        Which columns.
+        Positions of the columns.
     n_features : int
         Number of columns the input must have.
 
@@ -43,25 +43,26 @@ class ColumnAtoms(Atoms):
         return len(self.index)
 
     def evaluate(self, X: Any) -> Matrix:
-        """Pick the columns from `X`, dense or sparse."""
+        """Return the columns of `X`, dense or sparse, as a dense array."""
         if X.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {X.shape[1]} columns, but {self.n_features} were seen in fit. "
-                "Pass all of them; the unused ones may hold anything finite."
+                "Pass all of them; columns of basis functions that are not in the model may hold "
+                "any finite values."
             )
         if sparse.issparse(X):
-            picked = sparse.csc_array(X)[:, self.index].toarray(order="F")
+            columns = sparse.csc_array(X)[:, self.index].toarray(order="F")
         else:
-            picked = np.asfortranarray(np.asarray(X).T[self.index].T)
-        atoms: Matrix = picked.astype(np.float64, copy=False)
+            columns = np.asfortranarray(np.asarray(X).T[self.index].T)
+        atoms: Matrix = columns.astype(np.float64, copy=False)
         return atoms
 
     def subset(self, index: IndexArray) -> ColumnAtoms:
-        """Keep only the atoms `index`."""
+        """Return the atoms at positions `index`."""
         return ColumnAtoms(self.index[index], self.n_features)
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Return the names of the columns."""
+        """Return the names of the features."""
         return [str(feature_names[i]) for i in self.index]
 
 
@@ -71,7 +72,7 @@ def matrix_dictionary(X: Any) -> Dictionary:
 
 
 class LinearBasis(Basis):
-    """One atom per input feature. Accepts sparse inputs.
+    """Linear model: one basis function per feature. Accepts sparse inputs.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class LinearBasis(Basis):
 
     @property
     def accepts_sparse(self) -> bool:
-        """Whether `bind` takes scipy sparse inputs: it does."""
+        """Return True: `bind` takes scipy sparse inputs."""
         return True
 
     def bind(
@@ -94,7 +95,7 @@ class LinearBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Offer every column of `X` as an atom; nothing depends on the weights or on chance."""
+        """Return one atom per column. Sample weights and the random state have no influence."""
         n_features = X.shape[1]
         return BoundBasis(
             dictionary=matrix_dictionary(X),

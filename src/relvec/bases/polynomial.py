@@ -1,4 +1,4 @@
-"""Products of inputs."""
+"""Polynomial basis functions: products of features."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["PolynomialAtoms", "PolynomialBasis"]
 
 @dataclass(frozen=True, eq=False)
 class PolynomialAtoms(Atoms):
-    """Monomials, each a short list of the features it multiplies.
+    """Monomials, each stored as the list of features it multiplies.
 
     Parameters
     ----------
     factors : ndarray of shape (n_atoms, degree)
-        Features multiplied by each atom, padded with -1. Unlike a table of powers, its size
-        does not grow with the number of features.
+        Features that each atom multiplies, padded with -1. Unlike a table of exponents, its size
+        does not depend on the number of features.
     n_features : int
         Number of columns the input must have.
 
@@ -61,15 +61,15 @@ class PolynomialAtoms(Atoms):
         return product.T
 
     def subset(self, index: IndexArray) -> PolynomialAtoms:
-        """Keep only the atoms `index`."""
+        """Return the atoms at positions `index`."""
         return PolynomialAtoms(self.factors[index], self.n_features)
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Name each monomial as scikit-learn's `PolynomialFeatures` does."""
-        return [_monomial(row[row >= 0], feature_names) for row in self.factors]
+        """Return names such as ``x0^2 x1``, as scikit-learn's `PolynomialFeatures` does."""
+        return [_monomial_name(row[row >= 0], feature_names) for row in self.factors]
 
 
-def _monomial(factors: IndexArray, feature_names: Sequence[str]) -> str:
+def _monomial_name(factors: IndexArray, feature_names: Sequence[str]) -> str:
     parts = []
     for feature, group in itertools.groupby(factors):
         power = len(list(group))
@@ -79,18 +79,18 @@ def _monomial(factors: IndexArray, feature_names: Sequence[str]) -> str:
 
 
 class PolynomialBasis(Basis):
-    """Products of up to `degree` inputs, evaluated on demand.
+    """Monomials of the features up to total degree `degree`, evaluated on demand.
 
-    There is no constant atom: the intercept of a model is not an atom.
+    There is no constant basis function: use ``fit_intercept=True`` of the estimator.
 
     Parameters
     ----------
     degree : int, default=2
-        Largest number of factors.
+        Largest total degree.
     interaction_only : bool, default=False
-        Use each feature at most once in a product.
+        Use each feature at most once in a monomial.
     include_linear : bool, default=True
-        Whether the features themselves are atoms.
+        Whether the features themselves are basis functions.
 
     Examples
     --------
@@ -117,18 +117,18 @@ class PolynomialBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Offer every product as an atom; nothing depends on the weights or on chance."""
+        """Return one atom per monomial. Sample weights and random state have no influence."""
         check_dense(X, "PolynomialBasis")
-        atoms = PolynomialAtoms(self._factors(X.shape[1]), X.shape[1])
+        atoms = PolynomialAtoms(self._list_monomials(X.shape[1]), X.shape[1])
         return BoundBasis(
-            # Atoms read whole features, so each feature had better be contiguous.
+            # Monomials read whole columns, so columns are made contiguous in memory.
             dictionary=LazyDictionary(atoms, np.asfortranarray(X)),
             atoms=atoms,
             is_localised=np.zeros(len(atoms), dtype=bool),
             source_row=np.full(len(atoms), -1, dtype=np.intp),
         )
 
-    def _factors(self, n_features: int) -> IndexArray:
+    def _list_monomials(self, n_features: int) -> IndexArray:
         degree = check_integer("degree", self.degree, minimum=1)
         products = (
             itertools.combinations
@@ -144,7 +144,7 @@ class PolynomialBasis(Basis):
         factors = np.concatenate(blocks) if blocks else np.empty((0, degree), dtype=np.intp)
         if len(factors) == 0:
             raise ValueError(
-                f"{self} has no atoms for {n_features} features. "
+                f"{self} has no basis functions for {n_features} features. "
                 "Raise degree, or set include_linear=True."
             )
         return factors

@@ -1,4 +1,4 @@
-"""A kernel or design matrix computed elsewhere."""
+"""Precomputed kernel or design matrices."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ __all__ = ["PrecomputedBasis"]
 
 
 class PrecomputedBasis(Basis):
-    """The input is the dictionary itself: one atom per column.
+    """Precomputed basis functions: one per column of the input.
 
-    In fit, `X` is the (n_samples, n_atoms) kernel or design matrix. To predict, `X` has one
-    row per new sample and the same columns; only those of the active atoms are read.
+    In fit, `X` is the kernel or design matrix, of shape (n_samples, n_atoms). In predict, `X` has
+    one row per new sample and the same columns; only the columns of basis functions in the model
+    are read.
 
     Parameters
     ----------
     localised : bool, default=True
         Whether the columns are overlapping kernel functions (True) or explicit regressors
-        (False); solvers charge more for the entry of the latter. With True and a square
-        matrix, column `i` is taken to be centred on training row `i`.
+        (False), which have a larger entry penalty under ``min_gain="auto"``. With True and a
+        square matrix, column `i` is taken to be centred on training row `i`.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class PrecomputedBasis(Basis):
 
     @property
     def accepts_sparse(self) -> bool:
-        """Whether `bind` takes scipy sparse inputs: it does."""
+        """Return True: `bind` takes scipy sparse inputs."""
         return True
 
     def bind(
@@ -50,7 +51,7 @@ class PrecomputedBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Offer every column of `X` as an atom; nothing depends on the weights or on chance."""
+        """Return one atom per column. Sample weights and the random state have no influence."""
         n_samples, n_atoms = X.shape
         is_kernel_matrix = self.localised and n_samples == n_atoms
         return BoundBasis(

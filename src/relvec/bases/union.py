@@ -1,4 +1,4 @@
-"""Several bases side by side."""
+"""Unions of bases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["UnionAtoms", "UnionBasis"]
 
 @dataclass(frozen=True, eq=False)
 class MeanKernel:
-    """Average of several kernels: a covariance if they are."""
+    """Mean of several kernels, which is a covariance function if all of them are."""
 
     kernels: tuple[KernelLike, ...]
 
@@ -30,12 +30,12 @@ class MeanKernel:
 
 @dataclass(frozen=True, eq=False)
 class UnionAtoms(Atoms):
-    """Atoms of several kinds in any order.
+    """Atoms of several bases, in any order.
 
     Parameters
     ----------
     parts : tuple of Atoms
-        One entry per kind.
+        One entry per basis.
     order : ndarray of shape (n_atoms,)
         Position of each atom in the concatenation of the parts.
 
@@ -59,31 +59,31 @@ class UnionAtoms(Atoms):
     def evaluate(self, X: Any) -> Matrix:
         """Evaluate every atom at the rows of `X`."""
         result = np.empty((X.shape[0], len(self)), order="F")
-        for part, mine, local in self._shares():
-            result[:, mine] = part.evaluate(X)[:, local]
+        for part, positions, local in self._split_by_part():
+            result[:, positions] = part.evaluate(X)[:, local]
         return result
 
     def subset(self, index: IndexArray) -> UnionAtoms:
-        """Keep only the atoms `index`, and the parts they belong to."""
+        """Return the atoms at positions `index`, with the parts they belong to."""
         chosen = UnionAtoms(self.parts, self.order[index])
         parts: list[Atoms] = []
         order = np.empty(len(chosen), dtype=np.intp)
         n_kept = 0
-        for part, mine, local in chosen._shares():
+        for part, positions, local in chosen._split_by_part():
             if len(local) == 0:
                 continue
             parts.append(part.subset(local))
-            order[mine] = np.arange(n_kept, n_kept + len(local))
+            order[positions] = np.arange(n_kept, n_kept + len(local))
             n_kept += len(local)
         return UnionAtoms(tuple(parts), order)
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Return the names the parts give."""
-        together = [name for part in self.parts for name in part.names(feature_names)]
-        return [together[i] for i in self.order]
+        """Return the names that the parts give their atoms."""
+        all_names = [name for part in self.parts for name in part.names(feature_names)]
+        return [all_names[i] for i in self.order]
 
     def decaying_kernel(self) -> Any:
-        """Return that of the part that has one, or the average if several have."""
+        """Return the decaying kernel of the parts; the mean if several have one."""
         kernels = [part.decaying_kernel() for part in self.parts]
         kernels = [kernel for kernel in kernels if kernel is not None]
         if len(kernels) < 2:
@@ -91,30 +91,30 @@ class UnionAtoms(Atoms):
         return MeanKernel(tuple(kernels))
 
     def is_known_to_decay(self) -> bool:
-        """Whether all parts are."""
+        """Whether the atoms of all parts are known to decay."""
         return all(part.is_known_to_decay() for part in self.parts)
 
-    def _shares(self) -> list[tuple[Atoms, IndexArray, IndexArray]]:
-        """Return (part, positions of its atoms here, positions of its atoms in it)."""
-        shares = []
+    def _split_by_part(self) -> list[tuple[Atoms, IndexArray, IndexArray]]:
+        """Return (part, positions of its atoms in the union, positions within the part)."""
+        split = []
         start = 0
         for part in self.parts:
-            mine = np.flatnonzero((self.order >= start) & (self.order < start + len(part)))
-            shares.append((part, mine, self.order[mine] - start))
+            positions = np.flatnonzero((self.order >= start) & (self.order < start + len(part)))
+            split.append((part, positions, self.order[positions] - start))
             start += len(part)
-        return shares
+        return split
 
 
 class UnionBasis(Basis):
-    """The atoms of several bases; what ``a + b`` makes.
+    """Union of several bases: the basis functions of all of them; ``a + b`` makes one.
 
-    Parameters of the parts are reached as ``basis0__gamma``, ``basis1__degree`` and so on,
-    and a whole part as ``basis0``.
+    Parameters of the bases are named ``basis0__gamma``, ``basis1__degree`` and so on, as in nested
+    scikit-learn estimators; ``basis0`` is the first basis itself.
 
     Parameters
     ----------
     bases : list of Basis
-        At least one.
+        The bases, at least one.
 
     Examples
     --------
@@ -129,21 +129,21 @@ class UnionBasis(Basis):
 
     @property
     def accepts_sparse(self) -> bool:
-        """Whether every part takes sparse inputs."""
-        return all(basis.accepts_sparse for basis in self._checked())
+        """Whether every basis takes sparse inputs."""
+        return all(basis.accepts_sparse for basis in self._check_bases())
 
     @property
     def accepts_objects(self) -> bool:
-        """Whether every part takes texts or other objects."""
-        return all(basis.accepts_objects for basis in self._checked())
+        """Whether every basis takes strings or other objects."""
+        return all(basis.accepts_objects for basis in self._check_bases())
 
     @property
     def needs_all_rows(self) -> bool:
-        """Whether any part cannot be bound to some of the inputs."""
-        return any(basis.needs_all_rows for basis in self._checked())
+        """Whether any basis needs all rows at once."""
+        return any(basis.needs_all_rows for basis in self._check_bases())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with those of the parts if `deep`."""
+        """Return the parameters, with those of the bases if `deep`."""
         params: dict[str, Any] = {"bases": self.bases}
         if deep:
             for number, basis in enumerate(self.bases):
@@ -153,7 +153,7 @@ class UnionBasis(Basis):
         return params
 
     def set_params(self, **params: Any) -> UnionBasis:
-        """Set `bases`, a whole part (``basis0``) or parameters of parts (``basis0__gamma``)."""
+        """Set `bases`, one basis (``basis0``) or its parameters (``basis0__gamma``)."""
         if "bases" in params:
             self.bases = params.pop("bases")
         parts = list(self.bases)
@@ -174,16 +174,16 @@ class UnionBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Bind every part to the same inputs.
+        """Bind every basis to the same inputs.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
             Inputs.
         sample_weight : ndarray of shape (n_samples,), default=None
-            Weights of the inputs.
+            Frequency weights of the inputs.
         random_state : RandomState, default=None
-            Used by the parts in turn; None means a fixed seed for each.
+            Used by the bases one after the other; None means a fixed seed for each.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class UnionBasis(Basis):
         """
         bound = [
             basis.bind(X, sample_weight=sample_weight, random_state=random_state)
-            for basis in self._checked()
+            for basis in self._check_bases()
         ]
         atoms = tuple(part.atoms for part in bound)
         return BoundBasis(
@@ -209,7 +209,7 @@ class UnionBasis(Basis):
             ),
         )
 
-    def _checked(self) -> Sequence[Basis]:
+    def _check_bases(self) -> Sequence[Basis]:
         if len(self.bases) == 0:
             raise ValueError("UnionBasis needs at least one basis; got an empty list.")
         for number, basis in enumerate(self.bases):
@@ -222,7 +222,7 @@ class UnionBasis(Basis):
 
 
 def _part_names(bases: Sequence[Basis]) -> list[str]:
-    """Name each basis by its class, with its position where two are of one class."""
+    """Return the class of each basis, with its position where two have the same class."""
     kinds = [type(basis).__name__ for basis in bases]
     return [
         kind if kinds.count(kind) == 1 else f"{kind} {number}" for number, kind in enumerate(kinds)

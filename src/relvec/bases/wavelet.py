@@ -1,4 +1,4 @@
-"""Wavelets on a regular grid."""
+"""Wavelet basis functions on a regular grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
-from relvec.bases.grid import RegularGrid, bind_transform, regular_grid
+from relvec.bases.grid import RegularGrid, bind_transform, find_regular_grid
 from relvec.dictionaries import BLOCK_BYTES, WaveletDictionary
 
 __all__ = ["WaveletAtoms", "WaveletBasis"]
@@ -18,16 +18,16 @@ __all__ = ["WaveletAtoms", "WaveletBasis"]
 
 @dataclass(frozen=True, eq=False)
 class WaveletAtoms(Atoms):
-    """Wavelets, between grid points interpolated linearly, and zero beyond the grid.
+    """Wavelets: linearly interpolated between grid points, zero outside the grid.
 
     Parameters
     ----------
     grid : RegularGrid
-        Where they are orthonormal.
+        Grid on which the atoms are orthonormal.
     wavelet, level
         As in `WaveletBasis`.
     index : ndarray of shape (n_atoms,)
-        Positions among all coefficients.
+        Positions among all coefficients of the transform.
 
     Examples
     --------
@@ -51,36 +51,36 @@ class WaveletAtoms(Atoms):
         return WaveletDictionary(self.grid.shape, self.wavelet, self.level)
 
     def _blocks(self) -> Iterator[tuple[slice, Matrix]]:
-        """Yield atoms on the whole grid, as (which, columns): one transform for each."""
+        """Yield blocks (slice of atoms, their values on the whole grid), by inverse transforms."""
         dictionary = self._dictionary()
         size = max(1, BLOCK_BYTES // (8 * dictionary.shape[0]))
         for start in range(0, len(self), size):
-            which = slice(start, min(start + size, len(self)))
-            yield which, dictionary.columns(self.index[which])
+            block = slice(start, min(start + size, len(self)))
+            yield block, dictionary.columns(self.index[block])
 
     def evaluate(self, X: Any) -> Matrix:
         """Evaluate every wavelet at the rows of `X`."""
         positions = self.grid.positions(X, "WaveletBasis")
         corners = list(self.grid.corners(positions))
         result = np.zeros((len(positions), len(self)), order="F")
-        for which, columns in self._blocks():
+        for block, columns in self._blocks():
             for point, weight in corners:
-                result[:, which] += weight[:, None] * columns[point]
+                result[:, block] += weight[:, None] * columns[point]
         return result
 
     def subset(self, index: IndexArray) -> WaveletAtoms:
-        """Keep only the atoms `index`."""
+        """Return the atoms at positions `index`."""
         return WaveletAtoms(self.grid, self.wavelet, self.level, self.index[index])
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
-        """Name each atom by its scale and the place where it is largest."""
+        """Return the level of each atom and the input at which its absolute value is largest."""
         dictionary = self._dictionary()
         band = np.searchsorted(
             [band.slice.stop for band in dictionary.subbands], self.index, "right"
         )
         peak = np.empty(len(self), dtype=np.intp)
-        for which, columns in self._blocks():
-            peak[which] = np.abs(columns).argmax(axis=0)
+        for block, columns in self._blocks():
+            peak[block] = np.abs(columns).argmax(axis=0)
         names = []
         for number, place in zip(band, self.grid.points(peak), strict=True):
             level, orientation = dictionary.subbands[number][:2]
@@ -97,26 +97,29 @@ class WaveletAtoms(Atoms):
 class WaveletBasis(Basis):
     """Orthonormal wavelets for inputs on a regular grid.
 
-    One atom per input: the rows of `X` are the points of a grid in any number of dimensions, each
-    once and in any order; no length is too odd. Atoms are periodic on the grid. Between its points
-    they are interpolated linearly, beyond it they are zero.
+    One basis function per training input: the rows of `X` are the points of a regular grid in any
+    number of dimensions, each point once, in any order; the number of points along an axis is
+    arbitrary. Wavelets are periodic on the grid, linearly interpolated between grid points, and
+    zero outside the grid.
 
-    With ``fit_intercept=False`` and no sample weights solvers use the fast transform and a closed
-    form; an intercept overlaps with the atoms of the approximation, so that a general search is
-    needed.
+    With ``fit_intercept=False`` and no sample weights, solvers use the fast wavelet transform and
+    the closed-form solution for orthonormal bases. With an intercept the basis is no longer
+    orthonormal after centring (the approximation coefficients overlap with the constant), and the
+    general search is used.
 
     Parameters
     ----------
     wavelet : str, default="sym8"
         "haar", "db1" to "db38", "sym2" to "sym20" or "coif1" to "coif17".
     level : int or None, default=None
-        How often to halve; None keeps at least 16 approximation coefficients along every axis of
-        31 points or more, and halves shorter axes once.
+        Number of decomposition levels. None chooses the largest number that leaves at least 16
+        approximation coefficients along every axis of 31 points or more; shorter axes are
+        decomposed once.
 
     See Also
     --------
     CosineBasis : For smooth signals.
-    relvec.dictionaries.WaveletDictionary : The transform.
+    relvec.dictionaries.WaveletDictionary : The wavelet transform as a linear map.
 
     Examples
     --------
@@ -137,7 +140,7 @@ class WaveletBasis(Basis):
 
     @property
     def needs_all_rows(self) -> bool:
-        """Return True: a grid with gaps is none."""
+        """Return True: a subset of the rows does not form a regular grid."""
         return True
 
     def bind(
@@ -147,9 +150,9 @@ class WaveletBasis(Basis):
         sample_weight: Vector | None = None,
         random_state: np.random.RandomState | None = None,
     ) -> BoundBasis:
-        """Find the grid of the rows that have a weight, and offer all its wavelets."""
-        counted = X if sample_weight is None else X[sample_weight > 0]
-        grid, order = regular_grid(counted, "WaveletBasis")
+        """Find the grid that the rows of positive weight form, and return all its wavelets."""
+        weighted_rows = X if sample_weight is None else X[sample_weight > 0]
+        grid, order = find_regular_grid(weighted_rows, "WaveletBasis")
         dictionary = WaveletDictionary(grid.shape, self.wavelet, self.level)
         atoms = WaveletAtoms(grid, dictionary.wavelet, self.level, np.arange(dictionary.shape[1]))
         return bind_transform(dictionary, atoms, X, order)

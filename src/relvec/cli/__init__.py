@@ -1,6 +1,5 @@
-"""The command `relvec`: models of tables and cleaner signals from a terminal.
+"""The command `relvec`: fit models to tables and denoise signals from a terminal.
 
-Commands read files, call the estimators and say what they found. Every command is one file in
-`relvec.cli.commands`, which only declares options; the work is done by the modules next to it,
-imported when a command runs.
+Each command is one file in `relvec.cli.commands`, which only declares the options. The modules in
+this subpackage do the work; they are imported when a command runs, so that `--help` stays fast.
 """

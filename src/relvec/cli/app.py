@@ -1,4 +1,4 @@
-"""The application, made of all commands there are."""
+"""The Typer application, assembled from the modules in `relvec.cli.commands`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import typer
 
 import relvec
 from relvec.cli import commands
-from relvec.cli.limits import GIVEN, LIMITS
+from relvec.cli.limits import CURRENT_LIMITS, LIMITS
 
 __all__ = ["COMMANDS", "app"]
 
-FIRST = ("fit", "predict", "score", "inspect", "compare", "denoise", "export")
-"""How help lists commands; others follow by name."""
+COMMAND_ORDER = ("fit", "predict", "score", "inspect", "compare", "denoise", "export")
+"""Order of the commands in the help text; the others follow alphabetically."""
 
 
 def _find_commands() -> list[Callable[..., None]]:
-    """The function of every file in `relvec.cli.commands` that has its name."""
+    """Import each module of `relvec.cli.commands` and return the function named after it."""
     found = {module.name for module in iter_modules(commands.__path__)}
-    names = [*FIRST, *sorted(found.difference(FIRST))]
+    names = [*COMMAND_ORDER, *sorted(found.difference(COMMAND_ORDER))]
     return [getattr(import_module(f"{commands.__name__}.{name}"), name) for name in names]
 
 
@@ -40,7 +40,7 @@ for command in COMMANDS:
     app.command()(command)
 
 
-def _say_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"relvec {relvec.__version__}")
         raise typer.Exit
@@ -52,13 +52,14 @@ def relvec_command(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Say the version and end."
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Sparse Bayesian models of tables, with error bars; and noise out of signals and images.
+    """Fit sparse Bayesian models to tables, and denoise signals and images.
 
-    Tables are csv, tsv, parquet, jsonl, npy or npz files; "-" is the standard input. Data go to
-    the standard output and all talk to the standard error. Try: relvec demo
+    Tables are csv, tsv, parquet, jsonl, npy or npz files; "-" reads the standard input. Results go
+    to the standard output; notes, warnings and errors go to the standard error. For an example,
+    run: relvec demo
     """
-    GIVEN.set(context.obj or LIMITS)
+    CURRENT_LIMITS.set(context.obj or LIMITS)

@@ -1,18 +1,18 @@
-"""Columns that a user names: found, or the nearest ones told."""
+"""Check column names given by the user, with suggestions for misspelt ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relvec.cli.errors import CommandError, listed, suggestion
+from relvec.cli.errors import CommandError, format_names, suggest_name
 from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source, delimiter_hint
 
-__all__ = ["find_column", "split_names"]
+__all__ = ["check_column", "split_names"]
 
 
-def find_column(name: str, columns: Sequence[str], source: Source, *, role: str) -> None:
-    """Insist that a column is there."""
+def check_column(name: str, columns: Sequence[str], source: Source, *, role: str) -> None:
+    """Raise a `CommandError`, with suggestions, if a column is missing."""
     if name in columns:
         return
     if len(columns) == 1:
@@ -21,27 +21,27 @@ def find_column(name: str, columns: Sequence[str], source: Source, *, role: str)
             raise CommandError(
                 f"{source.name} has one column, {columns[0]!r}, and no {role} {name!r}.{hint}"
             )
-    hint = suggestion(name, columns)
+    hint = suggest_name(name, columns)
     if all(_is_number(each) for each in columns):
-        hint = " Its first line holds numbers only: does it have a header with names?"
+        hint = " Its first line contains numbers only: is the header with the column names missing?"
     raise CommandError(
         f"There is no {role} column {name!r} in {source.name}.{hint} "
-        f"Its columns are {_with_last(columns)}."
+        f"Its columns are {_format_columns(columns)}."
     )
 
 
-def _with_last(columns: Sequence[str]) -> str:
-    """Names of columns, of many the first few and the last, which often is the target."""
+def _format_columns(columns: Sequence[str]) -> str:
+    """List column names; of many, the first few and the last, which often is the target."""
     shown = LIMITS.shown_columns
     if len(columns) <= shown:
-        return listed(columns, shown)
+        return format_names(columns, shown)
     left = len(columns) - shown
-    first = listed(columns[: shown - 1], shown)
+    first = format_names(columns[: shown - 1], shown)
     return f"{first}, {left} more, and {columns[-1]!r}"
 
 
 def split_names(names: Sequence[str], choices: Sequence[str]) -> list[str]:
-    """Names that were given one by one, or several of them with commas between.
+    """Split names given as separate options or separated by commas.
 
     Examples
     --------

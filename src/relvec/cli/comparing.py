@@ -1,4 +1,4 @@
-"""`relvec compare`: our models and those of scikit-learn on the same folds."""
+"""`relvec compare`: models of relvec and scikit-learn, cross-validated on the same folds."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from threadpoolctl import threadpool_limits
 
 from relvec.cli import models, peers
 from relvec.cli.columns import split_names
-from relvec.cli.console import CommandConsole, visible
-from relvec.cli.drawing import draw_rows
+from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import build_pipeline
-from relvec.cli.errors import UsageError, suggestion
+from relvec.cli.errors import UsageError, suggest_name
 from relvec.cli.limits import Limits
-from relvec.cli.problem import Problem, state_problem
+from relvec.cli.problem import Problem, define_problem
 from relvec.cli.reading import read_blocks
 from relvec.cli.sources import Source
-from relvec.cli.summaries.fit import MEANINGS
-from relvec.cli.summaries.parts import figure, legend, table, with_error
+from relvec.cli.subsampling import draw_rows
+from relvec.cli.summaries.fit import DEFINITIONS, headline
+from relvec.cli.summaries.parts import format_mean, format_number, legend, table
 from relvec.cli.validation import (
+    FoldResults,
     Folds,
-    Outcome,
     check_folds,
     cross_validate,
     make_folds,
-    say_many_folds,
+    note_fold_count,
 )
 
 __all__ = ["compare_command"]
 
-MENU = ("rvm", "linear", "select", *peers.PEERS)
+MODEL_NAMES = ("rvm", "linear", "select", *peers.PEERS)
 SIZES = {
     "rvm": "vectors",
     "select": "vectors",
@@ -56,10 +56,10 @@ def compare_command(
     max_rows: int,
     seed: int,
 ) -> None:
-    """Cross-validate all models, and list them by their error."""
+    """Cross-validate all models and rank them by RMSE or error rate."""
     check_folds(n_folds)
-    names = _known(names)
-    problem = state_problem(
+    names = _check_names(names)
+    problem = define_problem(
         draw_rows(read_blocks(source), source, target=target, max_rows=max_rows, seed=seed),
         source,
         console,
@@ -68,75 +68,75 @@ def compare_command(
         drop=drop,
     )
     folds = make_folds(problem, n_folds, seed)
-    wanted = _possible(names or MENU, problem, folds, console)
-    candidates = {name: _pipeline(name, problem, seed, console.limits) for name in wanted}
-    candidates["none"] = build_pipeline(
+    wanted = _keep_feasible(names or MODEL_NAMES, problem, folds, console)
+    candidates = {name: _make_pipeline(name, problem, seed, console.limits) for name in wanted}
+    candidates[_baseline(problem.task)] = build_pipeline(
         problem.columns,
         problem.n_rows,
         DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
     )
-    say_many_folds(n_folds, folds, len(folds) * len(candidates), console)
-    # one thread each: threads that wait for a busy core are slower than none, and times compare
+    note_fold_count(n_folds, folds, len(folds) * len(candidates), console)
+    # one BLAS thread for every model, so that prediction times are comparable
     with (
         threadpool_limits(1),
         console.progress("comparing", len(folds) * len(candidates)) as advance,
     ):
-        outcomes = cross_validate(
+        results = cross_validate(
             candidates,
             problem,
             folds,
             advance=advance,
-            ask=peers.ask_peer,
-            size_of=peers.size_of,
+            predict=peers.predict_peer,
+            model_size=peers.model_size,
         )
-    facts = problem.facts() | {
+    facts = problem.to_dict() | {
         "folds": len(folds),
-        "models": _ranked(outcomes, problem.task),
+        "models": _rank_models(results, problem.task),
         "notes": console.notes,
     }
-    console.answer(facts, lambda: _screen(facts))
+    console.report(facts, lambda: _summarise(facts))
 
 
-def _known(names: Sequence[str]) -> list[str]:
-    """Models that were asked for, each once."""
-    found = split_names(names, MENU)
+def _check_names(names: Sequence[str]) -> list[str]:
+    """Check the requested model names and remove duplicates."""
+    found = split_names(names, MODEL_NAMES)
     for name in found:
-        if name not in MENU:
+        if name not in MODEL_NAMES:
             raise UsageError(
-                f"--model {name} is not known; it can be {', '.join(MENU)}."
-                + suggestion(name, MENU)
+                f"--model must be one of {', '.join(MODEL_NAMES)}; got {name!r}."
+                + suggest_name(name, MODEL_NAMES)
             )
     return list(dict.fromkeys(found))
 
 
-def _possible(
+def _keep_feasible(
     names: Sequence[str], problem: Problem, folds: Folds, console: CommandConsole
 ) -> list[str]:
-    """Models that can be fitted to all folds; what cannot, or not to all rows, is said."""
+    """Drop models that cannot be fitted to every fold, and note restrictions."""
     wanted = list(names)
     n_rows, most = len(folds[0][0]), console.limits.gp_rows
     if "svm" in wanted and _smallest_class(problem, folds) < 2:
         wanted.remove("svm")
         console.note(
-            "The support vector machine is left out: its probabilities need two rows of every "
-            "class in each fold."
+            "The support vector machine is left out: calibrating its probabilities needs at least "
+            "two training rows of every class in each fold."
         )
     if "gp" in wanted and n_rows > most:
         console.note(
-            f"The Gaussian process is fitted to {most} of {n_rows} rows, drawn "
-            "by chance: its cost is the cube of their number."
+            f"The Gaussian process is fitted to {most} of {n_rows} rows, drawn at random, because "
+            "its cost grows with the cube of the number of rows."
         )
     return wanted
 
 
 def _smallest_class(problem: Problem, folds: Folds) -> float:
-    """Rows of the rarest class that a fold learns from."""
+    """Return the size of the smallest class over the training parts of all folds."""
     if problem.task == "regression":
         return np.inf
     return min(np.unique(problem.target[train], return_counts=True)[1].min() for train, _ in folds)
 
 
-def _pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> Any:
+def _make_pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> Any:
     if name in models.MODELS:
         steps = [models.make_model(name, problem.task, problem.n_rows, seed)]
     else:
@@ -144,56 +144,64 @@ def _pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> Any:
     return build_pipeline(problem.columns, problem.n_rows, *steps)
 
 
-def _ranked(outcomes: dict[str, Outcome], task: str) -> dict[str, Any]:
-    """What is known of each model, the smallest error first."""
-    key = "rmse" if task == "regression" else "error"
+def _rank_models(results: dict[str, FoldResults], task: str) -> dict[str, Any]:
+    """Collect the results of each model, the smallest RMSE or error rate first."""
+    key = "rmse" if task == "regression" else "error_rate"
     found: dict[str, dict[str, Any]] = {
         name: {
-            "scores": outcome.summary(),
-            "size": float(np.mean(outcome.sizes)),
-            "size_of_what": SIZES.get(name, "weights"),
-            "milliseconds_per_1000_rows": 1000.0 * float(np.median(outcome.seconds)),
+            "scores": fold_results.summary(),
+            "size": float(np.mean(fold_results.sizes)),
+            "size_unit": SIZES.get(name, "weights"),
+            "milliseconds_per_1000_rows": 1000.0 * float(np.median(fold_results.seconds)),
         }
-        for name, outcome in outcomes.items()
+        for name, fold_results in results.items()
     }
     return dict(sorted(found.items(), key=lambda item: item[1]["scores"][key]["mean"]))
 
 
-def _screen(facts: dict[str, Any]) -> list[Any]:
+def _summarise(facts: dict[str, Any]) -> list[Any]:
     is_regression = facts["task"] == "regression"
     rows = []
     for name, found in facts["models"].items():
         scores = found["scores"]
         if is_regression:
-            cells = [with_error(scores["rmse"]), with_error(scores.get("log_density"))]
+            cells = [format_mean(scores["rmse"]), format_mean(scores.get("mlpd"))]
         else:
-            cells = [with_error(scores["error"], "share"), with_error(scores["log_loss"])]
-        size = "–" if name == "none" else _counted(found["size"], found["size_of_what"])
+            cells = [format_mean(scores["error_rate"], "percent"), format_mean(scores["log_loss"])]
+        size = (
+            "–"
+            if name == _baseline(facts["task"])
+            else _format_count(found["size"], found["size_unit"])
+        )
         rows.append(
-            [_words(name, facts["task"]), *cells, size, figure(found["milliseconds_per_1000_rows"])]
+            [
+                _title(name, facts["task"]),
+                *cells,
+                size,
+                format_number(found["milliseconds_per_1000_rows"]),
+            ]
         )
     headers = [
-        "on unseen rows",
-        *(("error (rms)", "log density") if is_regression else ("wrong", "log loss")),
-        "keeps",
+        "model",
+        *(("RMSE", "MLPD") if is_regression else ("error rate", "log loss")),
+        "size",
         "ms",
     ]
-    asked = f"{visible(facts['target'])}, {facts['rows']['used']} rows, {facts['folds']} folds"
-    words = (
-        f"Means of {facts['folds']} folds of unseen rows ± standard error, the smallest "
-        f"{'error' if is_regression else 'share of wrong classes'} first.",
-        MEANINGS["log_density" if is_regression else "log_loss"],
-        "keeps: what a prediction needs. ms: time for 1000 rows.",
+    definitions = (
+        f"Mean over the held-out rows of {facts['folds']} folds ± standard error, the smallest "
+        f"{'RMSE' if is_regression else 'error rate'} first.",
+        DEFINITIONS["mlpd" if is_regression else "log_loss"],
+        "size: what the model stores for predictions. ms: milliseconds to predict 1000 rows.",
     )
-    return ["", asked, table(headers, rows), legend(*words)]
+    return ["", headline(facts), table(headers, rows), legend(*definitions)]
 
 
-def _counted(number: float, what: str) -> str:
-    """A number of things.
+def _format_count(number: float, what: str) -> str:
+    """Format a count with its noun in singular or plural.
 
     Examples
     --------
-    >>> _counted(2.6, "vectors"), _counted(1.0, "vectors"), _counted(1.2, "leaves")
+    >>> _format_count(2.6, "vectors"), _format_count(1.0, "vectors"), _format_count(1.2, "leaves")
     ('3 vectors', '1 vector', '1 leaf')
     """
     count = f"{number:.0f}"
@@ -201,7 +209,12 @@ def _counted(number: float, what: str) -> str:
     return f"{count} {one if count == '1' else what}"
 
 
-def _words(name: str, task: str) -> str:
-    if name == "none":
-        return "no inputs at all"
-    return models.words_for(name) if name in models.MODELS else peers.WORDS[task][name]
+def _title(name: str, task: str) -> str:
+    if name in models.MODELS or name == _baseline(task):
+        return models.model_title(name)
+    return peers.TITLES[task][name]
+
+
+def _baseline(task: str) -> str:
+    """Name of the model without features."""
+    return "mean" if task == "regression" else "class_prior"

@@ -1,4 +1,4 @@
-"""What a command says, and where: data on the standard output, talk on the standard error."""
+"""Output of a command: results on the standard output, messages on the standard error."""
 
 from __future__ import annotations
 
@@ -14,39 +14,48 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from relvec.cli.errors import CommandError
-from relvec.cli.limits import GIVEN, LIMITS, Limits
+from relvec.cli.limits import CURRENT_LIMITS, LIMITS, Limits
 
-__all__ = ["Advance", "CommandConsole", "plain", "run", "screen_width", "visible"]
+__all__ = [
+    "Advance",
+    "CommandConsole",
+    "escape_controls",
+    "run_command",
+    "terminal_width",
+    "to_json_types",
+]
 
-PLAINER = str.maketrans({"█": "#", "←": "<", "±": "+-", "–": "-", "─": "-", "²": "2", "×": "x"})
-"""Signs of screens, and what stands for them where they are not known."""
+ASCII_EQUIVALENTS = str.maketrans(
+    {"█": "#", "←": "<", "±": "+-", "–": "-", "─": "-", "²": "2", "×": "x"}
+)
+"""Replacements for the symbols of summaries, used if the output encoding lacks them."""
 
 
 class Advance(Protocol):
-    """Moves a bar on by so many steps, of so many in all if that is known only now."""
+    """Callback that advances a progress bar."""
 
     def __call__(self, steps: int, total: int | None = None) -> None:
-        """Move on."""
+        """Advance by `steps`; `total` sets the length of the bar once it is known."""
 
 
 class CommandConsole:
-    """The voice of one run of a command.
+    """Messages and results of one run of a command.
 
     Parameters
     ----------
     quiet : bool
-        Say nothing but errors.
+        Print errors only.
     as_json : bool
-        Answer with one JSON object on the standard output, notes included.
+        Print the results, including the notes, as one JSON object on the standard output.
     limits : Limits, optional
-        How much the command reads, keeps and says.
+        Limits on what the command reads, stores and prints.
 
     Attributes
     ----------
     notes : list of str
-        What was said so far.
-    options : dict
-        Parameters that warnings of the library speak of, and what they are called here.
+        Notes so far.
+    option_names : dict
+        Command-line options by the name of the Python parameter that warnings mention.
     """
 
     def __init__(
@@ -56,45 +65,45 @@ class CommandConsole:
         self.as_json = as_json
         self.limits = limits
         self.notes: list[str] = []
-        self.options: dict[str, str] = {}
+        self.option_names: dict[str, str] = {}
 
-    def note(self, sentence: str) -> None:
-        """Say a sentence once, and remember it for the answer."""
-        if sentence in self.notes:
+    def note(self, message: str) -> None:
+        """Print a note, unless it was printed before, and store it for the JSON output."""
+        if message in self.notes:
             return
-        self.notes.append(sentence)
+        self.notes.append(message)
         if not self.quiet and not self.as_json:
-            _say(sentence)
+            _print_message(message)
 
-    def notes_of_many(self, what: str, sentences: list[str]) -> None:
-        """Say all sentences of one sort, or of very many the first few."""
+    def note_many(self, what: str, messages: list[str]) -> None:
+        """Print notes of one kind; if there are many, only the first few and their number."""
         many = self.limits.many_notes
-        shown = sentences if len(sentences) <= many else sentences[: many - 1]
-        for sentence in shown:
-            self.note(sentence)
-        if len(shown) < len(sentences):
-            self.note(f"{len(sentences)} {what} in all; relvec inspect lists the columns in use.")
+        shown = messages if len(messages) <= many else messages[: many - 1]
+        for message in shown:
+            self.note(message)
+        if len(shown) < len(messages):
+            self.note(f"{len(messages)} {what} in total; relvec inspect lists the columns used.")
 
-    def answer(self, facts: dict[str, Any], screen: Callable[[], list[Any]]) -> None:
-        """Give the result: an object for machines, or what `screen` makes of it for people."""
+    def report(self, facts: dict[str, Any], summarise: Callable[[], list[Any]]) -> None:
+        """Print the results: `facts` as JSON, or the parts that `summarise` returns as text."""
         if sys.stdout is None:
-            raise CommandError("There is no standard output to answer on.")
+            raise CommandError("The standard output is closed; results cannot be printed.")
         if self.as_json:
-            _print_json(plain(facts))
+            _print_json(to_json_types(facts))
             return
         from rich.console import Console
 
         console = Console(
-            file=sys.stdout, width=screen_width(), highlight=False, markup=False, emoji=False
+            file=sys.stdout, width=terminal_width(), highlight=False, markup=False, emoji=False
         )
         with console.capture() as captured:
-            for part in screen():
+            for part in summarise():
                 console.print(part)
-        print(_encodable(captured.get(), sys.stdout), end="")
+        print(_make_encodable(captured.get(), sys.stdout), end="")
 
     @contextmanager
     def progress(self, label: str, total: int | None, *, shown: bool = True) -> Iterator[Advance]:
-        """Show a bar on the standard error if it is a terminal; yields how to advance it."""
+        """Show a progress bar if the standard error is a terminal; yield its callback."""
         if self.quiet or not shown or not sys.stderr.isatty():
             yield lambda steps, total=None: None
             return
@@ -114,7 +123,7 @@ class CommandConsole:
             TimeElapsedColumn(),
         )
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(visible(label), total=total)
+            task = bar.add_task(escape_controls(label), total=total)
 
             def advance(steps: int, total: int | None = None) -> None:
                 if total is not None:
@@ -124,19 +133,19 @@ class CommandConsole:
             yield advance
 
 
-def screen_width() -> int:
-    """Columns of the terminal; of a file, as many as people read without effort."""
+def terminal_width() -> int:
+    """Width of the terminal in characters; 100 if the output is not a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return 100
     return shutil.get_terminal_size().columns
 
 
-def visible(text: str) -> str:
-    r"""Text of one line that changes no terminal: control characters are written out.
+def escape_controls(text: str) -> str:
+    r"""Replace control characters by escape sequences, so that text cannot alter the terminal.
 
     Examples
     --------
-    >>> print(visible("a\x1b[31m\nb"))
+    >>> print(escape_controls("a\x1b[31m\nb"))
     a\x1b[31m\nb
     """
     return "".join(
@@ -144,24 +153,24 @@ def visible(text: str) -> str:
     )
 
 
-def _say(sentence: str) -> None:
-    """Say a sentence on the standard error, if there is one."""
+def _print_message(message: str) -> None:
+    """Print a message on the standard error, if it is open."""
     if sys.stderr is None:
         return
-    text = _encodable(visible(sentence), sys.stderr)
-    if sys.stderr.isatty():  # between words, where a terminal would break them
+    text = _make_encodable(escape_controls(message), sys.stderr)
+    if sys.stderr.isatty():  # wrap between words; the terminal would wrap inside them
         width = max(20, shutil.get_terminal_size().columns)
         text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
     print(text, file=sys.stderr)
 
 
-def _encodable(text: str, stream: Any) -> str:
-    """Text in the characters that a stream knows, where it knows few of them."""
+def _make_encodable(text: str, stream: Any) -> str:
+    """Replace the characters that the encoding of a stream lacks."""
     encoding = stream.encoding or "utf-8"
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        plainer = text.translate(PLAINER)
+        plainer = text.translate(ASCII_EQUIVALENTS)
         return plainer.encode(encoding, "replace").decode(encoding)
     return text
 
@@ -175,102 +184,102 @@ def _print_json(facts: Any) -> None:
     print(text)
 
 
-def _drop_output() -> None:
-    """Write what is still waiting for the standard output nowhere, so that Python can end."""
+def _discard_output() -> None:
+    """Discard buffered output, so that Python does not fail when it flushes it at exit."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def plain(value: Any) -> Any:
-    """Facts as JSON knows them: arrays become lists, what is not a number becomes null."""
+def to_json_types(value: Any) -> Any:
+    """Convert to types of JSON: arrays become lists; NaN and infinity become null."""
     if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): to_json_types(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [to_json_types(each) for each in value]
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return to_json_types(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
 
 
-def run(
+def run_command(
     work: Callable[[CommandConsole], None],
     *,
     quiet: bool = False,
     as_json: bool = False,
     debug: bool = False,
 ) -> None:
-    """Do the work of a command; failures become one sentence and an exit code."""
+    """Run a command; turn exceptions into one error message and an exit code."""
     import typer
 
-    console = CommandConsole(quiet=quiet, as_json=as_json, limits=GIVEN.get())
+    console = CommandConsole(quiet=quiet, as_json=as_json, limits=CURRENT_LIMITS.get())
     try:
-        with _warnings_in_words(console):
+        with _warnings_as_notes(console):
             work(console)
         if sys.stdout is not None:
             sys.stdout.flush()
     except typer.Exit:
-        raise  # of a command inside this one, which has said why
+        raise  # raised by a nested command, which has printed its error
     except BrokenPipeError:
-        _drop_output()  # whoever read it has enough
+        _discard_output()  # the reader closed the pipe, e.g. head
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        _say("Stopped before the end; no file was written.")
+        _print_message("Interrupted; no file was written.")
         raise typer.Exit(130) from None
     except Exception as error:
         if debug:
             raise
-        raise typer.Exit(_fail(error, as_json=as_json)) from None
+        raise typer.Exit(_report_failure(error, as_json=as_json)) from None
 
 
-def _fail(error: Exception, *, as_json: bool) -> int:
-    """Say what went wrong; the exit code."""
-    sentence, code = _told(error)
-    _say(f"relvec: {sentence}")
+def _report_failure(error: Exception, *, as_json: bool) -> int:
+    """Print the error message and return the exit code."""
+    message, code = _describe_error(error)
+    _print_message(f"relvec: {message}")
     if sys.stdout is None:
         return code
     try:
         if as_json:
-            _print_json({"error": sentence})
+            _print_json({"error": message})
         sys.stdout.flush()
     except OSError:
-        _drop_output()
+        _discard_output()
     return code
 
 
 @contextmanager
-def _warnings_in_words(console: CommandConsole) -> Iterator[None]:
-    """Warnings of the library are sentences too: say each of them once, without its address."""
+def _warnings_as_notes(console: CommandConsole) -> Iterator[None]:
+    """Turn Python warnings into notes, with options in place of parameter names."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", FutureWarning)
 
         def show(message: Any, *where: Any, **more: Any) -> None:
-            sentence = " ".join(str(message).split())
-            for parameter, option in console.options.items():
-                sentence = sentence.replace(parameter, option)
-            console.note(f"Note: {sentence}")
+            text = " ".join(str(message).split())
+            for parameter, option in console.option_names.items():
+                text = text.replace(parameter, option)
+            console.note(f"Warning: {text}")
 
         warnings.showwarning = show
         yield
 
 
-def _told(error: Exception) -> tuple[str, int]:
-    """Sentence and exit code of a failure."""
+def _describe_error(error: Exception) -> tuple[str, int]:
+    """Return the message and the exit code for an exception."""
     if isinstance(error, CommandError):
         return str(error), error.exit_code
     if isinstance(error, OSError):
         where = f" '{error.filename}'" if error.filename else ""
-        return f"The system refused to read or write{where}: {error.strerror or error}.", 1
+        return f"Cannot read or write{where}: {error.strerror or error}.", 1
     if isinstance(error, MemoryError):
-        return "There is not enough memory. Use fewer rows, for instance --max-rows 10000.", 1
-    first = (str(error).strip() or "no reason was given").splitlines()[0]
+        return "Out of memory. Use fewer rows, for example --max-rows 10000.", 1
+    first = (str(error).strip() or "no details").splitlines()[0]
     if isinstance(error, ValueError | TypeError | ImportError):
         return first, 1
     return (
-        f"Something went wrong that was not foreseen ({type(error).__name__}: {first}). "
-        "With --debug the same command shows where.",
+        f"Unexpected error ({type(error).__name__}: {first}). "
+        "Run the same command with --debug for a traceback.",
         1,
     )

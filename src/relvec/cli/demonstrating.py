@@ -1,4 +1,4 @@
-"""`relvec demo`: an example from a table to predictions, with the commands it takes."""
+"""`relvec demo`: an example from a table to predictions, with the commands it uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import polars as pl
 import typer
 
 from relvec.cli.console import CommandConsole
-from relvec.cli.errors import CommandError, listed
+from relvec.cli.errors import CommandError, format_names
 
 __all__ = ["demo_command", "make_houses"]
 
@@ -27,11 +27,11 @@ COMMANDS = (
 )
 
 FILES = ("houses.csv", "test.csv", "new.csv", "sensor.csv", "houses.relvec", "clean.csv")
-"""What the tables and the commands leave in the folder."""
+"""Files that the demo writes."""
 
 
 def demo_command(console: CommandConsole, folder: str | None, seed: int) -> None:
-    """Make the tables, then run the commands on them."""
+    """Write the example tables, then run the commands on them."""
     from relvec.cli.app import app
 
     place: Any = tempfile.TemporaryDirectory() if folder is None else nullcontext(folder)
@@ -39,16 +39,18 @@ def demo_command(console: CommandConsole, folder: str | None, seed: int) -> None
         try:
             os.makedirs(where, exist_ok=True)
         except OSError as error:
-            raise CommandError(f"'{where}' cannot be made: {error.strerror}.") from error
-        there = [name for name in FILES if (Path(where) / name).exists()]
-        if there:
+            raise CommandError(f"Cannot create the folder '{where}': {error.strerror}.") from error
+        existing = [name for name in FILES if (Path(where) / name).exists()]
+        if existing:
             raise CommandError(
-                f"'{where}' already has {listed(there)}, which would be overwritten. Give another "
-                "folder with --folder."
+                f"'{where}' already contains {format_names(existing)}, which would be overwritten. "
+                "Choose another folder with --folder."
             )
         with chdir(where):
             _write_tables(seed)
-            print("# made for you: houses.csv, test.csv, new.csv, sensor.csv (--folder keeps them)")
+            print(
+                "# example tables: houses.csv, test.csv, new.csv, sensor.csv (--folder keeps them)"
+            )
             for line in COMMANDS:
                 print(f"\n$ {line}", flush=True)
                 arguments = shlex.split(line)[1:] + (["--quiet"] if console.quiet else [])
@@ -56,16 +58,19 @@ def demo_command(console: CommandConsole, folder: str | None, seed: int) -> None
                 if code:
                     raise typer.Exit(code)
     if folder is not None:
-        console.note(f"The files are in '{folder}'.")
+        console.note(f"The example files are in '{folder}'.")
 
 
 def make_houses(n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
-    """Houses whose price bends with their area and depends on the town; two columns are noise."""
+    """Simulate houses whose price is nonlinear in the area and depends on town and age.
+
+    The columns `id` and `door_number` have no effect on the price.
+    """
     area = rng.uniform(40.0, 200.0, n_rows)
     town = rng.choice(["Astad", "Belmo", "Cerny"], n_rows, p=[0.5, 0.3, 0.2])
     age = rng.integers(0, 80, n_rows)
-    dearer = np.select([town == "Astad", town == "Belmo"], [60.0, 20.0], 0.0)
-    price = 400.0 * np.tanh(area / 120.0) + dearer - 0.8 * age + 10.0 * rng.normal(size=n_rows)
+    town_effect = np.select([town == "Astad", town == "Belmo"], [60.0, 20.0], 0.0)
+    price = 400.0 * np.tanh(area / 120.0) + town_effect - 0.8 * age + 10.0 * rng.normal(size=n_rows)
     rooms: list[int | None] = [int(a // 28) + 1 for a in area]
     for row in rng.choice(n_rows, n_rows // 20, replace=False):
         rooms[row] = None

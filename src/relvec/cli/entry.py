@@ -1,4 +1,4 @@
-"""Where the command `relvec` begins."""
+"""Entry point of the command `relvec`."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from importlib.util import find_spec
 
 __all__ = ["main"]
 
-NEEDED = ("typer", "rich", "polars")
-"""What the extra `cli` brings."""
+REQUIRED_PACKAGES = ("typer", "rich", "polars")
+"""Packages that the extra `cli` installs."""
 
 
 def main() -> None:
-    """Run `relvec` with the arguments of the process."""
-    missing = [package for package in NEEDED if find_spec(package) is None]
+    """Run `relvec` with the arguments of the command line."""
+    missing = [package for package in REQUIRED_PACKAGES if find_spec(package) is None]
     if missing:
         print(
-            f"The relvec command needs {' and '.join(missing)}, not installed here. "
+            f"The command relvec requires {' and '.join(missing)}. "
             'Install with: pip install "relvec[cli]"',
             file=sys.stderr,
         )

@@ -1,31 +1,31 @@
-"""Failures that are said in one sentence."""
+"""Errors reported to the user as one message, and helpers to write them."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
 
-__all__ = ["CommandError", "UsageError", "listed", "suggestion"]
+__all__ = ["CommandError", "UsageError", "format_names", "suggest_name"]
 
 
 class CommandError(Exception):
-    """The command cannot do what was asked; the message is all the user needs."""
+    """The command failed. The message is shown without a traceback."""
 
     exit_code = 1
 
 
 class UsageError(CommandError):
-    """The options contradict each other or the file they speak of."""
+    """The options are invalid, or contradict each other or the input file."""
 
     exit_code = 2
 
 
-def listed(names: Iterable[str], limit: int = 8) -> str:
-    """Names in quotes, the first few of many.
+def format_names(names: Iterable[str], limit: int = 8) -> str:
+    """List names in quotes, at most `limit` of them.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"], limit=2)
+    >>> format_names(["a", "b", "c"], limit=2)
     "'a', 'b' and 1 more"
     """
     names = list(names)
@@ -33,18 +33,18 @@ def listed(names: Iterable[str], limit: int = 8) -> str:
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
-def suggestion(
-    name: str, choices: Iterable[str], *, by: Callable[[str], str] = lambda name: name
+def suggest_name(
+    name: str, choices: Iterable[str], *, key: Callable[[str], str] = lambda name: name
 ) -> str:
-    """Ask whether the name most like this one was meant, or say nothing.
+    """Return "Did you mean ...?" for the most similar choice, or an empty string.
 
-    What is alike is what `by` makes of the names.
+    Similarity is that of ``key(name)``.
 
     Examples
     --------
-    >>> suggestion("prize", ["price", "rooms"])
+    >>> suggest_name("prize", ["price", "rooms"])
     " Did you mean 'price'?"
     """
-    by_lower = {by(choice).lower(): choice for choice in choices}
-    found = difflib.get_close_matches(by(name).lower(), by_lower, n=1, cutoff=0.6)
+    by_lower = {key(choice).lower(): choice for choice in choices}
+    found = difflib.get_close_matches(key(name).lower(), by_lower, n=1, cutoff=0.6)
     return f" Did you mean {by_lower[found[0]]!r}?" if found else ""

@@ -1,4 +1,4 @@
-"""`relvec export`: a model as a program for others."""
+"""`relvec export`: a model as ONNX, C or Python code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 import relvec.io
 from relvec.cli.console import CommandConsole
-from relvec.cli.encoding import input_rules
+from relvec.cli.encoding import encoding_rules
 from relvec.cli.errors import UsageError
-from relvec.cli.inspecting import input_names
+from relvec.cli.inspecting import feature_names
 from relvec.cli.model_file import StoredModel, load_model
-from relvec.cli.summaries.parts import pairs, size, table
-from relvec.cli.writing import check_target, replacing
+from relvec.cli.summaries.parts import format_size, key_values, table
+from relvec.cli.writing import atomic_output, check_output
 
 __all__ = ["export_command"]
 
@@ -24,70 +24,67 @@ WRITERS = {".onnx": "export_onnx", ".c": "export_c", ".py": "export_python"}
 
 
 def export_command(console: CommandConsole, path: str, output: str) -> None:
-    """Write the model in the language that the suffix of the file stands for."""
-    check_target(output, path)
+    """Write the model in the language given by the suffix of the output file."""
+    check_output(output, path)
     suffix = Path(output).suffix.lower()
     if suffix not in WRITERS:
-        raise UsageError(f"'{output}' must end in {', '.join(WRITERS)}, which says what to write.")
-    stored = load_model(path)
-    inputs, rules = input_names(stored), _rules(stored)
-    heads = [": ".join(pair) for pair in zip(inputs, rules, strict=True)] if rules else inputs
-    model = copy.copy(stored.model)
-    model.feature_names_in_ = np.array(heads, dtype=object)
-    options: dict[str, Any] = {"name": _identifier(output)} if suffix == ".c" else {}
-    if getattr(model, "model_kind_", None) == "linear":
-        options["std"] = False
-        console.note(
-            "The model became linear in all columns: the program has its predictions, but not its "
-            "error bars."
+        raise UsageError(
+            f"'{output}' must end in {', '.join(WRITERS)}: the suffix selects the language."
         )
-    with replacing(output) as temporary:
+    stored = load_model(path)
+    features, rules = feature_names(stored), _find_rules(stored)
+    # the exported file documents its inputs by these names
+    titles = [": ".join(pair) for pair in zip(features, rules, strict=True)] if rules else features
+    model = copy.copy(stored.model)
+    model.feature_names_in_ = np.array(titles, dtype=object)
+    options: dict[str, Any] = {"name": _identifier(output)} if suffix == ".c" else {}
+    with atomic_output(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
     if rules:
         console.note(
-            "The program takes the numbers that the model sees, not the columns of the table: "
-            "whoever calls it encodes levels and fills gaps, as said for each input."
+            "The exported code takes encoded features, not the columns of the table. The caller "
+            "must encode categories and impute missing values as listed for each feature."
         )
     facts: dict[str, Any] = {
         "output": output,
         "bytes": Path(output).stat().st_size,
-        "inputs": inputs,
-        "rules": rules,
+        "features": features,
+        "encoding": rules,
         "notes": console.notes,
     }
     if console.as_json or not console.quiet:
-        console.answer(facts, lambda: _screen(facts))
+        console.report(facts, lambda: _summarise(facts))
 
 
-def _rules(stored: StoredModel) -> list[str]:
-    """What to give for each input, if that is not simply the number in the table."""
+def _find_rules(stored: StoredModel) -> list[str]:
+    """Return the encoding of each feature; empty if all are plain numbers of the table."""
     is_plain = all(each.kind == "number" and not each.n_missing for each in stored.columns)
     return (
         []
         if is_plain or not stored.takes_tables
-        else input_rules(stored.pipeline[0], stored.columns)
+        else encoding_rules(stored.pipeline[0], stored.columns)
     )
 
 
-def _screen(facts: dict[str, Any]) -> list[Any]:
-    saved = ("saved", f"{facts['output']} ({size(facts['bytes'])})")
-    if not facts["rules"]:
-        return [pairs([saved, ("inputs", ", ".join(facts["inputs"]))])]
+def _summarise(facts: dict[str, Any]) -> list[Any]:
+    saved = ("saved", f"{facts['output']} ({format_size(facts['bytes'])})")
+    if not facts["encoding"]:
+        return [key_values([saved, ("features", ", ".join(facts["features"]))])]
     rows = [
         [str(number), name, rule]
         for number, (name, rule) in enumerate(
-            zip(facts["inputs"], facts["rules"], strict=True), start=1
+            zip(facts["features"], facts["encoding"], strict=True), start=1
         )
     ]
-    made = table(["", "input, in this order", "what to give"], rows)
-    for column in made.columns:
+    result = table(["", "feature, in this order", "encoding"], rows)
+    for column in result.columns:
         column.justify = "left"
-    made.columns[0].no_wrap, made.columns[2].no_wrap = True, False
-    return [pairs([saved]), made]
+    result.columns[0].no_wrap, result.columns[2].no_wrap = True, False
+    return [key_values([saved]), result]
 
 
 def _identifier(output: str) -> str:
-    """A name that C accepts, from that of the file.
+    """Make a C identifier from the name of the file.
 
     Examples
     --------

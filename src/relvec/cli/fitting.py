@@ -1,4 +1,4 @@
-"""`relvec fit`: from a table to a model file and one screen about it."""
+"""`relvec fit`: fit a model to a table, cross-validate it and save it."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from sklearn.pipeline import Pipeline
 import relvec
 from relvec.cli import models
 from relvec.cli.console import CommandConsole
-from relvec.cli.drawing import draw_rows
-from relvec.cli.encoding import build_pipeline, pooled_levels
-from relvec.cli.errors import UsageError, listed
+from relvec.cli.encoding import build_pipeline, pooled_categories
+from relvec.cli.errors import UsageError, format_names
 from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import save_model
-from relvec.cli.problem import Problem, state_problem
+from relvec.cli.problem import Problem, define_problem
 from relvec.cli.reading import read_blocks
 from relvec.cli.sources import find_source
-from relvec.cli.summaries.fit import fit_screen
+from relvec.cli.subsampling import draw_rows
+from relvec.cli.summaries.fit import fit_summary
 from relvec.cli.tuning import linear_steps
 from relvec.cli.validation import (
-    Outcome,
+    FoldResults,
     check_folds,
+    compute_permutation_importance,
     cross_validate,
     make_folds,
-    relevance_of,
-    say_many_folds,
+    note_fold_count,
 )
-from relvec.cli.writing import check_target
+from relvec.cli.writing import check_output
 
 __all__ = ["FitRequest", "fit_command"]
+
+METRIC_NAMES = {"rmse": "RMSE", "log_loss": "log loss"}
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What was asked for on the command line."""
+    """Arguments of `relvec fit`."""
 
     source: str
     target: str
@@ -48,7 +50,7 @@ class FitRequest:
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
-    max_levels: int = LIMITS.max_levels
+    max_categories: int = LIMITS.max_categories
     max_rows: int = LIMITS.max_rows
     folds: int = 5
     with_cv: bool = True
@@ -59,12 +61,12 @@ class FitRequest:
 
 
 def fit_command(console: CommandConsole, request: FitRequest) -> None:
-    """Read, choose, cross-validate, fit, save, and say so."""
+    """Read the table, select and fit a model, save it and print a summary."""
     if request.output == "-":
-        raise UsageError("A model does not go to the standard output; name a file with -o.")
-    check_target(request.output, request.source)
+        raise UsageError("A model cannot be written to the standard output; name a file with -o.")
+    check_output(request.output, request.source)
     if request.with_cv:
-        check_folds(request.folds, "--no-cv leaves them out.")
+        check_folds(request.folds, "Use --no-cv to fit without cross-validation.")
     if request.model != "auto":
         models.make_model(request.model, "regression", 0, 0)
     source = find_source(
@@ -73,7 +75,7 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         delimiter=request.delimiter,
         decimal_comma=request.decimal_comma,
     )
-    problem = state_problem(
+    problem = define_problem(
         draw_rows(
             read_blocks(source),
             source,
@@ -88,28 +90,28 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         features=request.features,
         drop=request.drop,
         categorical=request.categorical,
-        max_levels=request.max_levels,
+        max_categories=request.max_categories,
     )
     if problem.n_rows > LIMITS.many_rows:
         console.note(
-            f"With {problem.n_rows} rows, kernels are centred on {LIMITS.n_centres} of them, "
-            "spread over the data."
+            f"With {problem.n_rows} rows, only {LIMITS.n_centers} of them, spread over the data, "
+            "are candidates for relevance vectors."
         )
     facts: dict[str, Any] = {"source": request.source, "relvec": relvec.__version__}
-    facts |= problem.facts()
-    pipeline, learnt = _fit_problem(problem, request, console)
-    facts |= learnt
+    facts |= problem.to_dict()
+    pipeline, model_facts = _fit_problem(problem, request, console)
+    facts |= model_facts
     facts["seed"] = request.seed
     facts["notes"] = list(console.notes)
     save_model(pipeline, request.output, facts)
     facts["output"] = request.output
     facts["bytes"] = Path(request.output).stat().st_size
     if not console.quiet or console.as_json:
-        console.answer(facts, lambda: fit_screen(facts))
+        console.report(facts, lambda: fit_summary(facts))
 
 
-def candidates_for(problem: Problem, names: Sequence[str], seed: int) -> dict[str, Pipeline]:
-    """Pipelines of our models by name."""
+def make_candidates(problem: Problem, names: Sequence[str], seed: int) -> dict[str, Pipeline]:
+    """Make pipelines of the relvec models, by name."""
     return {
         name: build_pipeline(
             problem.columns,
@@ -120,13 +122,13 @@ def candidates_for(problem: Problem, names: Sequence[str], seed: int) -> dict[st
     }
 
 
-def baselines_for(problem: Problem, seed: int) -> dict[str, Pipeline]:
-    """What every model has to beat: no inputs at all, and a linear model of all of them."""
+def make_baselines(problem: Problem, seed: int) -> dict[str, Pipeline]:
+    """Make the baselines: a model without features, and ridge or logistic regression."""
     linear = linear_steps(problem.task, seed)
     if problem.task == "regression":
         steps = {"mean": [DummyRegressor()], "ridge": linear}
     else:
-        steps = {"class shares": [DummyClassifier(strategy="prior")], "logistic": linear}
+        steps = {"class_prior": [DummyClassifier(strategy="prior")], "logistic": linear}
     return {
         name: build_pipeline(problem.columns, problem.n_rows, *parts)
         for name, parts in steps.items()
@@ -136,82 +138,87 @@ def baselines_for(problem: Problem, seed: int) -> dict[str, Pipeline]:
 def _fit_problem(
     problem: Problem, request: FitRequest, console: CommandConsole
 ) -> tuple[Pipeline, dict[str, Any]]:
-    """The fitted pipeline and what was learnt about it."""
+    """Select a model by cross-validation and fit it to all rows."""
     names = (request.model,) if request.model != "auto" else models.AUTO
     if not request.with_cv:
         names = names if len(names) == 1 else ("rvm",)
-    ours = candidates_for(problem, names, request.seed)
+    ours = make_candidates(problem, names, request.seed)
     facts: dict[str, Any] = {"model": names[0]}
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
-    baselines = baselines_for(problem, request.seed)
+    baselines = make_baselines(problem, request.seed)
     steps = len(folds) * (len(ours) + len(baselines)) + 1
-    say_many_folds(request.folds, folds, steps, console)
+    note_fold_count(request.folds, folds, steps, console)
     with console.progress("fitting", steps) as advance:
         if folds:
-            outcomes = cross_validate(
+            results = cross_validate(
                 ours | baselines,
                 problem,
                 folds,
                 advance=advance,
-                relevance_for=names,
+                importance_for=names,
                 seed=request.seed,
             )
-            facts |= _of_outcomes(outcomes, names, len(folds))
+            facts |= _summarise_folds(results, names, len(folds))
         pipeline = ours[facts["model"]].fit(problem.table, problem.target)
         advance(1)
     if not folds:
-        rises = relevance_of(pipeline, problem.table, problem.target, request.seed)
-        facts["relevance"] = dict(sorted(rises.items(), key=lambda item: -item[1]))
-    for name, levels in pooled_levels(pipeline[0]).items():
-        console.note(f"Rare levels of '{name}' are taken together: {listed(levels)}.")
-    facts |= _of_model(pipeline[-1], problem)
-    _warn_in_words(facts, problem, console)
+        importance = compute_permutation_importance(
+            pipeline, problem.table, problem.target, request.seed
+        )
+        facts["permutation_importance"] = dict(
+            sorted(importance.items(), key=lambda item: -item[1])
+        )
+    for name, categories in pooled_categories(pipeline[0]).items():
+        console.note(f"Rare categories of '{name}' are pooled: {format_names(categories)}.")
+    facts |= _summarise_model(pipeline[-1], problem)
+    _note_weaknesses(facts, problem, console)
     return pipeline, facts
 
 
-def _of_outcomes(
-    outcomes: dict[str, Outcome], names: Sequence[str], n_folds: int
+def _summarise_folds(
+    results: dict[str, FoldResults], names: Sequence[str], n_folds: int
 ) -> dict[str, Any]:
-    """What cross-validation says: which model is best, how good all are, what matters."""
-    chosen = _best(outcomes, names)
-    summaries = {name: outcome.summary() for name, outcome in outcomes.items()}
+    """Return the selected model, the metrics of all models and permutation importances."""
+    chosen = _select_model(results, names)
+    summaries = {name: fold_results.summary() for name, fold_results in results.items()}
     return {
         "model": chosen,
         "cross_validation": {"folds": n_folds, "models": summaries},
-        "relevance": outcomes[chosen].mean_relevance(),
+        "permutation_importance": results[chosen].mean_importance(),
     }
 
 
-def _of_model(model: Any, problem: Problem) -> dict[str, Any]:
-    """What the fitted model says of itself."""
-    facts: dict[str, Any] = {"vectors": len(model.relevance_)}
+def _summarise_model(model: Any, problem: Problem) -> dict[str, Any]:
+    """Return the number of basis functions, the noise and the kind of the fitted model."""
+    facts: dict[str, Any] = {"n_basis_functions": len(model.relevance_)}
     if hasattr(model, "relevance_vectors_"):
-        facts["vector_rows"] = problem.places[model.relevance_].tolist()
+        facts["relevance_vector_rows"] = problem.row_numbers[model.relevance_].tolist()
     if hasattr(model, "model_kind_"):
-        facts["scale_kind"] = model.model_kind_
+        facts["model_kind"] = model.model_kind_
     if problem.task == "regression":
         facts["noise_std"] = float(model.noise_variance_) ** 0.5
     return facts
 
 
-def _best(outcomes: dict[str, Outcome], names: Sequence[str]) -> str:
-    """The model of highest predictive density on the rows it had not seen."""
+def _select_model(results: dict[str, FoldResults], names: Sequence[str]) -> str:
+    """Return the model with the highest MLPD, or lowest log loss, on held-out rows."""
 
-    def merit(name: str) -> float:
-        summary = outcomes[name].summary()
+    def score(name: str) -> float:
+        summary = results[name].summary()
         if "log_loss" in summary:
             return -summary["log_loss"]["mean"]
-        return summary["log_density"]["mean"]
+        return summary["mlpd"]["mean"]
 
-    return max(names, key=merit)
+    return max(names, key=score)
 
 
-def _warn_in_words(facts: dict[str, Any], problem: Problem, console: CommandConsole) -> None:
-    """Say what a careful reader of the figures would say."""
-    if facts["vectors"] == 0:
+def _note_weaknesses(facts: dict[str, Any], problem: Problem, console: CommandConsole) -> None:
+    """Note where the model is no better than a baseline, or miscalibrated."""
+    if facts["n_basis_functions"] == 0:
         console.note(
-            f"Nothing in the inputs is worth keeping: the model is the same for all rows of "
-            f"'{problem.name}'."
+            "No basis function was selected: the model predicts the same "
+            f"{'value' if problem.task == 'regression' else 'probabilities'} of '{problem.name}' "
+            "for all rows."
         )
     if "cross_validation" not in facts:
         return
@@ -220,26 +227,31 @@ def _warn_in_words(facts: dict[str, Any], problem: Problem, console: CommandCons
     key, trivial, linear = (
         ("rmse", "mean", "ridge")
         if problem.task == "regression"
-        else ("log_loss", "class shares", "logistic")
+        else ("log_loss", "class_prior", "logistic")
     )
     error = ours[key]["mean"]
-    if facts["vectors"] and error > 0.98 * results[trivial][key]["mean"]:
+    if facts["n_basis_functions"] and error > 0.98 * results[trivial][key]["mean"]:
         console.note(
-            "On rows it had not seen the model is hardly better than knowing no inputs at all."
+            f"On held-out rows the {METRIC_NAMES[key]} of the model is hardly smaller than that of "
+            f"the baseline without features ({models.BASELINES[trivial]})."
         )
     elif error > results[linear][key]["mean"] + ours[key]["se"]:
         console.note(
-            f"On these data {linear} has the smaller error; relvec compare shows more models."
+            f"On held-out rows {models.BASELINES[linear]} has a smaller {METRIC_NAMES[key]} than "
+            "the fitted model; relvec compare shows more models."
         )
-    _warn_of_error_bars(ours, console)
+    _note_miscalibration(ours, console)
 
 
-def _warn_of_error_bars(ours: dict[str, Any], console: CommandConsole) -> None:
-    """Say if the model is surer than it is right."""
+def _note_miscalibration(ours: dict[str, Any], console: CommandConsole) -> None:
+    """Note intervals that are too narrow and probabilities that are overconfident."""
     if "coverage" in ours and ours["coverage"]["mean"] < 0.88:
         console.note(
-            f"Only {ours['coverage']['mean']:.0%} of rows it had not seen lie in their 95 % "
-            "intervals: take its error bars for too narrow."
+            f"The 95 % intervals cover only {ours['coverage']['mean']:.0%} of the held-out rows: "
+            "they are too narrow."
         )
     if "confidence" in ours and ours["confidence"]["mean"] > ours["accuracy"]["mean"] + 0.08:
-        console.note("It is surer than it is right: take its probabilities for too extreme.")
+        console.note(
+            f"The model is overconfident on held-out rows: mean confidence "
+            f"{ours['confidence']['mean']:.0%}, accuracy {ours['accuracy']['mean']:.0%}."
+        )

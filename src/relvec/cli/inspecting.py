@@ -1,4 +1,4 @@
-"""`relvec inspect`: what is in a model file."""
+"""`relvec inspect`: show the contents of a model file."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ from typing import Any
 import numpy as np
 
 import relvec.io
-from relvec.cli.console import CommandConsole, screen_width
+from relvec.cli.console import CommandConsole, terminal_width
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.model_file import StoredModel, load_model
-from relvec.cli.summaries.fit import cv_tables, headline, learnt, relevance_parts
-from relvec.cli.summaries.parts import figure, legend, pairs, size, table
+from relvec.cli.summaries.fit import cv_tables, headline, importance_parts, model_lines
+from relvec.cli.summaries.parts import format_number, format_size, key_values, legend, table
 
-__all__ = ["input_names", "inspect_command", "vector_table"]
+__all__ = ["feature_names", "inspect_command", "vector_table"]
 
 
 def inspect_command(console: CommandConsole, path: str, *, with_vectors: bool) -> None:
-    """Show what a file says of itself, and the model in it."""
+    """Show the metadata of a model file and the model in it."""
     stored = load_model(path)
     header = relvec.io.inspect(path)
     facts: dict[str, Any] = {
         "file": path,
         "bytes": header.n_bytes,
-        "made": header.made,
+        "created": header.made,
         "class": type(stored.model).__name__,
         "versions": header.versions,
-        "about": stored.about,
-        "fitted": fitted_facts(stored.model),
+        "metadata": stored.about,
+        "fitted": fitted_attributes(stored.model),
         "notes": console.notes,
     }
     if with_vectors:
         facts["vectors"] = vector_table(stored)
-    console.answer(facts, lambda: _screen(stored, facts))
+    console.report(facts, lambda: _summarise(stored, facts))
 
 
-def fitted_facts(model: Any) -> dict[str, Any]:
-    """The single numbers of a fitted model."""
+def fitted_attributes(model: Any) -> dict[str, Any]:
+    """Return the scalar attributes of a fitted model."""
     facts: dict[str, Any] = {}
     for name in ("intercept_", "noise_variance_", "log_evidence_", "effective_dof_", "converged_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
     if hasattr(model, "relevance_"):
-        facts["vectors"] = len(model.relevance_)
+        facts["n_basis_functions"] = len(model.relevance_)
     if hasattr(model, "kernel_"):
         facts["kernel"] = str(model.kernel_)
     return facts
 
 
-def input_names(stored: StoredModel) -> list[str]:
-    """What the model itself sees, in words."""
+def feature_names(stored: StoredModel) -> list[str]:
+    """Names of the encoded features of the model."""
     if stored.takes_tables:
-        dates = {each.name: each.made_as for each in stored.columns if each.made_as}
-        seen = [name for _, name in encoded_columns(stored.pipeline[0])]
-        return [f"{name} ({dates[name]})" if name in dates else name for name in seen]
+        dates = {each.name: each.unit for each in stored.columns if each.unit}
+        encoded = [name for _, name in encoded_columns(stored.pipeline[0])]
+        return [f"{name} ({dates[name]})" if name in dates else name for name in encoded]
     names = getattr(stored.pipeline, "feature_names_in_", None)
     if names is None:
         names = [f"x{i}" for i in range(stored.model.n_features_in_)]
@@ -61,92 +61,104 @@ def input_names(stored: StoredModel) -> list[str]:
 
 
 def vector_table(stored: StoredModel) -> dict[str, Any]:
-    """Weights of the model, with the vectors and their rows, or the terms they belong to."""
+    """Tabulate the weights with the relevance vectors and their rows, or with linear terms."""
     model = stored.model
     weights = np.atleast_2d(model.coef_)
-    names = input_names(stored)
+    names = feature_names(stored)
     logits = ["weight"] if len(weights) == 1 else [f"weight of {c}" for c in model.classes_]
     rows: dict[str, Any] = {name: weights[i] for i, name in enumerate(logits)}
     centres = getattr(model, "relevance_vectors_", None)
     if centres is None:
         return {"term": list(model.atoms_.names(names))} | rows
-    places = stored.about.get("vector_rows") if stored.takes_tables else model.relevance_ + 1
-    if places is not None and len(places) == len(centres):
-        rows = {"row": [str(place) for place in places]} | rows
+    row_numbers = (
+        stored.about.get("relevance_vector_rows") if stored.takes_tables else model.relevance_ + 1
+    )
+    if row_numbers is not None and len(row_numbers) == len(centres):
+        rows = {"row": [str(number) for number in row_numbers]} | rows
     return rows | {name: centres[:, i] for i, name in enumerate(names)}
 
 
-def _screen(stored: StoredModel, facts: dict[str, Any]) -> list[Any]:
+def _summarise(stored: StoredModel, facts: dict[str, Any]) -> list[Any]:
     about = stored.about
     lines = [
-        ("file", f"{facts['file']} ({size(facts['bytes'])}, made {facts['made']})"),
+        ("file", f"{facts['file']} ({format_size(facts['bytes'])}, created {facts['created']})"),
         ("class", f"{facts['class']}, relvec {facts['versions'].get('relvec', '?')}"),
     ]
     parts: list[Any] = []
     if stored.takes_tables:
-        lines.append(("predicts", headline(about)))
-        lines += learnt(about)
-        parts.append(_columns(stored))
+        lines.append(("problem", headline(about)))
+        lines += model_lines(about)
+        parts.append(_tabulate_columns(stored))
         if about.get("cross_validation"):
             parts += cv_tables(about)
-        parts += relevance_parts(about)
+        parts += importance_parts(about)
     else:
-        lines += [(name, _short(value)) for name, value in facts["fitted"].items()]
-        lines.append(("inputs", ", ".join(input_names(stored)[:20])))
+        lines += [(name, _format_attribute(value)) for name, value in facts["fitted"].items()]
+        lines.append(("features", ", ".join(feature_names(stored)[:20])))
     if "vectors" in facts:
-        parts += _vectors(stored, facts["vectors"])
-    return [pairs(lines), *parts]
+        parts += _tabulate_vectors(stored, facts["vectors"])
+    return [key_values(lines), *parts]
 
 
-def _short(value: Any) -> str:
-    return figure(float(value)) if isinstance(value, float) else str(value)
+def _format_attribute(value: Any) -> str:
+    return format_number(float(value)) if isinstance(value, float) else str(value)
 
 
-def _columns(stored: StoredModel) -> Any:
+def _tabulate_columns(stored: StoredModel) -> Any:
     rows = []
     for column in stored.columns:
-        levels = column.levels
-        shown = ", ".join(levels[:6]) + (f", ... ({len(levels)})" if len(levels) > 6 else "")
-        rows.append([column.name, column.kind, str(column.n_missing), shown or column.made_as])
-    made = table(["column", "kind", "missing", "levels or meaning"], rows)
-    made.columns[3].justify = "left"
-    made.columns[3].no_wrap = False
-    return made
+        categories = column.categories
+        shown = ", ".join(categories[:6]) + (
+            f", ... ({len(categories)})" if len(categories) > 6 else ""
+        )
+        rows.append([column.name, column.kind, str(column.n_missing), shown or column.unit])
+    result = table(["column", "kind", "missing", "categories or unit"], rows)
+    result.columns[3].justify = "left"
+    result.columns[3].no_wrap = False
+    return result
 
 
-def _vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]:
-    """As many columns as fit on the screen, and what a weight means."""
+def _tabulate_vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]:
+    """Tabulate as many columns as fit the terminal, with an explanation of the weights."""
     cells = {
-        name: [each if isinstance(each, str) else figure(float(each), 4) for each in values]
+        name: [each if isinstance(each, str) else format_number(float(each), 4) for each in values]
         for name, values in columns.items()
     }
-    # three blanks between columns of a table
+    # rich puts three spaces between columns
     widths = [max(map(len, [name, *values])) + 3 for name, values in cells.items()]
-    n_shown = max(2, int(np.searchsorted(np.cumsum(widths), screen_width(), side="right")))
+    n_shown = max(2, int(np.searchsorted(np.cumsum(widths), terminal_width(), side="right")))
     names = list(cells)[:n_shown]
-    words = [_meaning_of_weights(stored)]
+    words = [_explain_weights(stored)]
     if len(names) < len(cells):
-        words.append(f"{len(cells) - len(names)} more columns are in the answer of --json.")
-    made = table(names, list(zip(*(cells[name] for name in names), strict=True)))
-    made.columns[0].no_wrap = "row" in cells
-    return [made, legend(*words)]
+        words.append(f"--json lists {len(cells) - len(names)} more columns.")
+    result = table(names, list(zip(*(cells[name] for name in names), strict=True)))
+    result.columns[0].no_wrap = "row" in cells
+    return [result, legend(*words)]
 
 
-def _meaning_of_weights(stored: StoredModel) -> str:
-    model = stored.model
-    is_sum = hasattr(model, "relevance_vectors_")
-    large = " Large ones of opposite signs are normal: they cancel between vectors." * is_sum
-    of_what = "vectors that a row resembles" if is_sum else "terms"
+def _explain_weights(stored: StoredModel) -> str:
+    """Explain the sign and the unit of the weights."""
+    is_kernel_model = hasattr(stored.model, "relevance_vectors_")
+    where = "near the vector" if is_kernel_model else "as the term increases"
+    cancel = (
+        " Large weights of opposite signs are normal: overlapping kernels cancel between vectors."
+        if is_kernel_model
+        else ""
+    )
     classes = stored.classes
     if len(classes) > 2:
         return (
-            f"Positive weights of {of_what} speak for the class, negative ones against it.{large}"
+            f"A positive weight raises the probability of the class {where}, a negative weight "
+            f"lowers it.{cancel}"
         )
     if classes:
         return (
-            f"Positive weights of {of_what} speak for {str(classes[1])!r}, negative ones for "
-            f"{str(classes[0])!r}.{large}"
+            f"A positive weight raises the probability of {str(classes[1])!r} {where}, a negative "
+            f"weight that of {str(classes[0])!r}.{cancel}"
         )
-    if not is_sum:
-        return f"{stored.target} rises by the weight where the term rises by 1."
-    return f"A weight is what {stored.target} gains from full resemblance to its vector.{large}"
+    if not is_kernel_model:
+        return f"weight: change of {stored.target} per unit of the term."
+    return (
+        f"weight: coefficient of the kernel centred on the relevance vector, in units of "
+        f"{stored.target}.{cancel}"
+    )

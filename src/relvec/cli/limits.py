@@ -1,16 +1,18 @@
-"""How much is read, kept and said, and where each number comes from."""
+"""Limits of the commands: sizes of blocks, thresholds, lengths of messages."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["GIVEN", "LIMITS", "Limits"]
+__all__ = ["CURRENT_LIMITS", "LIMITS", "Limits"]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Numbers of the commands. A test gives others: ``runner.invoke(app, ..., obj=Limits(...))``.
+    """Limits of one run of a command.
+
+    Tests set other values with ``runner.invoke(app, ..., obj=Limits(...))``.
 
     Examples
     --------
@@ -20,73 +22,73 @@ class Limits:
 
     # files
     block_rows: int = 20_000
-    """Rows that are in memory at a time where a file is read in blocks."""
+    """Rows per block when a file is read in blocks."""
     block_cells: int = 2_000_000
-    """Fields of text that are in memory at a time: fewer rows of wide tables."""
+    """Maximum number of text fields per block; wide tables have fewer rows per block."""
     max_rows: int = 50_000
-    """Rows a model is fitted to, if not told otherwise; of more, so many are drawn by chance."""
+    """Default maximum number of training rows; a larger table is subsampled at random."""
     min_rows: int = 5
-    """Rows needed to learn from: one for each of the usual folds."""
+    """Minimum number of training rows: one for each of the default 5 folds."""
 
     # columns
-    max_levels: int = 30
-    """Different texts beyond which a column is left out."""
-    few_texts: float = 0.1
-    """Share of texts among numbers up to which they are taken for mistakes, not for levels."""
-    largest: float = 1e100
-    """Numbers beyond stand for missing values too, as infinity does."""
-    rare_share: float = 0.01
-    """Levels in a smaller share of rows are pooled."""
+    max_categories: int = 30
+    """Default maximum number of categories; columns with more are left out."""
+    max_typo_fraction: float = 0.1
+    """Largest fraction of texts in a column of numbers that is regarded as typing errors."""
+    largest_number: float = 1e100
+    """Numbers of larger magnitude are read as missing, as infinity is."""
+    rare_fraction: float = 0.01
+    """Categories with a smaller fraction of the rows are pooled."""
     rare_rows: int = 3
-    """Levels in fewer rows are pooled, whatever their share."""
+    """Categories with fewer rows are pooled in any case."""
 
     # targets
-    codes: int = 10
-    """Whole numbers of at most so many different values are taken for classes."""
+    max_class_codes: int = 10
+    """Whole numbers with at most this many different values are treated as classes."""
     max_classes: int = 100
-    """Different values beyond which a target is not one of classes."""
-    copies: float = 0.02
-    """Share of rows that are copies of others from which on the screen says so."""
-    few_rows: int = 5
-    """Of a class with fewer rows than usual folds the screen says so."""
+    """Maximum number of classes."""
+    duplicate_fraction: float = 0.02
+    """Fraction of duplicate rows from which on a note is printed."""
+    small_class_rows: int = 5
+    """A note names classes with fewer rows: less than one per default fold."""
 
     # models
     many_rows: int = 5_000
-    """Rows beyond which kernels are centred on some of them only."""
-    n_centres: int = 500
-    """How many these are."""
+    """Number of rows above which kernels are centred on a subset of the rows."""
+    n_centers: int = 500
+    """Size of that subset."""
     gp_rows: int = 500
-    """Rows that a Gaussian process is fitted to at most: its cost is their cube."""
-    gp_scales: int = 20
-    """Inputs up to which a Gaussian process learns a length scale for each."""
+    """Maximum number of training rows of a Gaussian process; its cost is cubic in them."""
+    gp_ard_features: int = 20
+    """Maximum number of features for which a GP also tries one length-scale per feature (ARD)."""
     search_rows: int = 1_000
-    """Rows on which parameters of other models are searched; they are fitted to all."""
+    """Rows used by the grid search of scikit-learn models; the best is fitted to all rows."""
     search_folds: int = 5
-    """Folds of that search."""
+    """Folds of that grid search."""
 
-    # figures
-    relevance_rows: int = 500
-    """Held-out rows of a fold on which the relevance of columns is measured."""
-    shuffled_rows: int = 6_000
-    """Predictions of shuffled rows in a fold; the fewer its rows and columns, the more shuffles."""
+    # metrics
+    importance_rows: int = 500
+    """Maximum number of held-out rows per fold for permutation importance."""
+    permuted_rows: int = 6_000
+    """Predictions per fold for permutation importance: sets the number of permutations."""
     rounding: float = 1e-9
-    """A smaller change of an error, relative to it, comes from the arithmetic alone."""
+    """Relative changes of a metric below this are rounding errors and set to zero."""
 
-    # what is said
+    # messages
     many_fits: int = 100
-    """Fits of a cross-validation from which on the screen says how many there are."""
+    """Number of fits above which a note states it."""
     many_folds: int = 50
-    """Folds of a report from which on the screen says what they mean."""
+    """Number of folds of a report above which a note states the number of fits."""
     many_notes: int = 5
-    """Sentences of one sort that are said one by one; of more, the first few and their number."""
+    """Maximum number of notes of one kind; of more, the first few and their number are shown."""
     shown_columns: int = 10
-    """Columns of a table that a sentence names."""
-    shown_relevance: int = 8
-    """Columns of a table whose relevance is drawn."""
+    """Maximum number of columns named in an error message."""
+    shown_importances: int = 8
+    """Maximum number of columns in the chart of permutation importances."""
 
 
 LIMITS = Limits()
-"""Those that commands have if they are not told others."""
+"""Default limits."""
 
-GIVEN: ContextVar[Limits] = ContextVar("limits", default=LIMITS)
-"""Those of the command that runs."""
+CURRENT_LIMITS: ContextVar[Limits] = ContextVar("limits", default=LIMITS)
+"""Limits of the running command."""

@@ -1,14 +1,14 @@
-"""The models that can be asked for by name."""
+"""Models of relvec that the commands offer by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from relvec.cli.errors import UsageError, suggestion
+from relvec.cli.errors import UsageError, suggest_name
 from relvec.cli.limits import LIMITS
 
-__all__ = ["MODELS", "make_model", "words_for"]
+__all__ = ["MODELS", "make_model", "model_title"]
 
 
 def _rvm(task: str, **options: Any) -> Any:
@@ -36,24 +36,24 @@ def _linear(task: str, **options: Any) -> Any:
 MODELS: dict[str, tuple[Callable[..., Any], str]] = {
     "rvm": (_rvm, "relevance vector machine"),
     "linear": (_linear, "sparse linear model"),
-    "select": (_select, "input-choosing machine"),
+    "select": (_select, "RVM with feature selection"),
 }
-"""Name, maker and words; another model is another line."""
+"""Constructor and title of each model, by name."""
 
 BASELINES = {
-    "mean": "mean (no inputs)",
-    "class shares": "class shares (no inputs)",
+    "mean": "mean (no features)",
+    "class_prior": "class prior (no features)",
     "ridge": "ridge regression",
     "logistic": "logistic regression",
 }
-"""What other models are called on screens."""
+"""Titles of the baselines, by name."""
 
 AUTO = ("linear", "rvm")
-"""What `auto` chooses from."""
+"""Models that `--model auto` selects from."""
 
 
 def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
-    """An unfitted estimator of this name.
+    """Make an unfitted estimator by name.
 
     Examples
     --------
@@ -62,15 +62,15 @@ def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
     """
     if name not in MODELS:
         raise UsageError(
-            f"--model {name} is not known; it can be auto, {', '.join(MODELS)}."
-            + suggestion(name, ["auto", *MODELS])
+            f"--model must be one of auto, {', '.join(MODELS)}; got {name!r}."
+            + suggest_name(name, ["auto", *MODELS])
         )
     options: dict[str, Any] = {"random_state": seed}
     if n_rows > LIMITS.many_rows:
-        options["centers"] = LIMITS.n_centres
+        options["centers"] = LIMITS.n_centers
     return MODELS[name][0](task, **options)
 
 
-def words_for(name: str) -> str:
-    """What a model is called on screens."""
+def model_title(name: str) -> str:
+    """Title of a model in summaries."""
     return MODELS[name][1] if name in MODELS else BASELINES.get(name, name)

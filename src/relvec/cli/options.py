@@ -1,4 +1,4 @@
-"""Options that several commands share, declared once."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -11,25 +11,33 @@ __all__ = ["Debug", "DecimalComma", "Delimiter", "Format", "Json", "Quiet", "See
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", help="csv, tsv, parquet, jsonl, npy or npz; by default from the suffix."
+        "--format",
+        metavar="FORMAT",
+        help="Format of the input: csv, tsv, parquet, jsonl, npy or npz. Default: from the suffix.",
     ),
 ]
 Delimiter = Annotated[
-    str | None, typer.Option("--delimiter", help="What separates the fields of a csv file.")
+    str | None,
+    typer.Option(
+        "--delimiter", metavar="CHAR", help='Field delimiter of a csv file. Default: ",".'
+    ),
 ]
 DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="Numbers in the csv file are written as 1,5.")
+    bool, typer.Option("--decimal-comma", help="Read numbers with a decimal comma, as in 1,5.")
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, max=2**32 - 1, help="For all that is done by chance.")
+    int,
+    typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of the random numbers."),
 ]
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="No notes and no screen; what was asked for still comes, and errors."
+        "--quiet",
+        "-q",
+        help="Do not print notes or a summary. Requested results and errors are still printed.",
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Answer with one JSON object, which has the notes too.")
+    bool, typer.Option("--json", help="Print the results, including the notes, as one JSON object.")
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

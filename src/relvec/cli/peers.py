@@ -1,4 +1,4 @@
-"""Models of scikit-learn to compare ours with, each tuned as one would without much thought."""
+"""Models of scikit-learn for `relvec compare`, with a standard grid search."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sklearn.svm import SVC, SVR
 
 from relvec.cli.limits import LIMITS, Limits
 from relvec.cli.metrics import Prediction, predict_table
-from relvec.cli.tuning import Process, Tuned, linear_steps
+from relvec.cli.tuning import TunedGaussianProcess, TunedModel, linear_steps
 
-__all__ = ["PEERS", "ask_peer", "size_of"]
+__all__ = ["PEERS", "model_size", "predict_peer"]
 
 Grid = dict[str, list[Any]]
 SVM_GRID: Grid = {"C": [1.0, 10.0, 100.0, 1000.0], "gamma": ["scale", 0.003, 0.02, 0.1, 1.0, 10.0]}
@@ -32,37 +32,37 @@ def _linear(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
 
 def _svm(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     if task == "classification":
-        return [StandardScaler(), Tuned(SVC(), SVM_GRID, seed)]
-    machine = TransformedTargetRegressor(SVR(epsilon=0.1), transformer=StandardScaler())
+        return [StandardScaler(), TunedModel(SVC(), SVM_GRID, seed)]
+    regressor = TransformedTargetRegressor(SVR(epsilon=0.1), transformer=StandardScaler())
     grid: Grid = {f"regressor__{name}": values for name, values in SVM_GRID.items()}
-    return [StandardScaler(), Tuned(machine, grid, seed)]
+    return [StandardScaler(), TunedModel(regressor, grid, seed)]
 
 
-def _process(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
+def _gaussian_process(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     process = (
         GaussianProcessRegressor(normalize_y=True, random_state=seed)
         if task == "regression"
         else GaussianProcessClassifier(random_state=seed)
     )
-    return [StandardScaler(), Process(process, limits.gp_rows, seed)]
+    return [StandardScaler(), TunedGaussianProcess(process, limits.gp_rows, seed)]
 
 
 def _boosting(task: str, seed: int, limits: Limits = LIMITS) -> list[Any]:
     trees = (
         HistGradientBoostingRegressor if task == "regression" else HistGradientBoostingClassifier
     )
-    return [Tuned(trees(random_state=seed), BOOSTING_GRID, seed)]
+    return [TunedModel(trees(random_state=seed), BOOSTING_GRID, seed)]
 
 
 PEERS: dict[str, Callable[..., list[Any]]] = {
     "ridge": _linear,
     "svm": _svm,
-    "gp": _process,
+    "gp": _gaussian_process,
     "boosting": _boosting,
 }
-"""Name and steps after the encoder; another peer is another line."""
+"""Pipeline steps after the encoder, by name of the model."""
 
-WORDS = {
+TITLES = {
     "regression": {
         "ridge": "ridge regression",
         "svm": "support vector machine",
@@ -78,36 +78,40 @@ WORDS = {
 }
 
 
-def ask_peer(pipeline: Any, table: Any) -> Prediction:
-    """Predictions of any model; those without error bars get the error left in their tuning."""
+def predict_peer(pipeline: Any, table: Any) -> Prediction:
+    """Predict with any model.
+
+    A model without predictive standard deviations gets a constant one: the RMSE that was left in
+    the cross-validation of its tuning.
+    """
     model = pipeline[-1]
     if hasattr(model, "classes_") or hasattr(model, "noise_variance_"):
         return predict_table(pipeline, table)
-    inputs = pipeline[:-1].transform(table)
+    features = pipeline[:-1].transform(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if isinstance(model, Process):
-            mean, std = model.predict(inputs, return_std=True)
+        if isinstance(model, TunedGaussianProcess):
+            mean, std = model.predict(features, return_std=True)
             return Prediction(mean=mean, std=std)
-    mean = model.predict(inputs)
-    if isinstance(model, RidgeCV):  # its score is minus the squared error of rows left out
+    mean = model.predict(features)
+    if isinstance(model, RidgeCV):  # its best_score_ is minus the leave-one-out mean squared error
         return Prediction(mean=mean, std=np.full(len(mean), np.sqrt(-model.best_score_)))
-    if isinstance(model, Tuned):
+    if isinstance(model, TunedModel):
         return Prediction(mean=mean, std=np.full(len(mean), model.std_))
     return Prediction(mean=mean)
 
 
-def size_of(pipeline: Any) -> float:
-    """Numbers of vectors, weights or leaves: what has to be kept for predictions."""
+def model_size(pipeline: Any) -> float:
+    """Number of vectors, weights, rows or leaves that predictions need."""
     model = pipeline[-1]
-    model = model.model_ if isinstance(model, Process | Tuned) else model
+    model = model.model_ if isinstance(model, TunedGaussianProcess | TunedModel) else model
     if isinstance(model, CalibratedClassifierCV):
         model = model.calibrated_classifiers_[0].estimator
     model = getattr(model, "regressor_", model)
-    return float(next(count(model) for mark, count in SIZES.items() if hasattr(model, mark)))
+    return float(next(count(model) for name, count in SIZES.items() if hasattr(model, name)))
 
 
-def _rows_of_processes(model: Any) -> int:
+def _n_training_rows(model: Any) -> int:
     parts = getattr(model.base_estimator_, "estimators_", [model.base_estimator_])
     return max(len(part.X_train_) for part in parts)
 
@@ -118,10 +122,10 @@ def _n_leaves(model: Any) -> int:
 
 SIZES: dict[str, Callable[[Any], int]] = {
     "X_train_": lambda model: len(model.X_train_),
-    "base_estimator_": _rows_of_processes,
+    "base_estimator_": _n_training_rows,
     "relevance_vectors_": lambda model: len(model.relevance_),
     "support_": lambda model: len(model.support_),
     "_predictors": _n_leaves,
     "__class__": lambda model: int(np.count_nonzero(getattr(model, "coef_", ()))),
 }
-"""What tells a kind of model, and what it keeps; all have the last."""
+"""Attribute that identifies a kind of model, and its size; the last entry fits all."""

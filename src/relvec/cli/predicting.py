@@ -1,4 +1,4 @@
-"""`relvec predict`: tables in, predictions out, a block of rows at a time."""
+"""`relvec predict`: predict a table, one block of rows at a time."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 import polars as pl
 
 from relvec.cli.console import CommandConsole
-from relvec.cli.errors import CommandError, UsageError, listed
-from relvec.cli.kinds import Column, prepare
+from relvec.cli.errors import CommandError, UsageError, format_names
+from relvec.cli.kinds import Column, prepare_columns
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.model_file import StoredModel, load_model, match_columns
 from relvec.cli.reading import read_blocks
 from relvec.cli.sources import Source, find_source
-from relvec.cli.summaries.parts import pairs
+from relvec.cli.summaries.parts import key_values
 from relvec.cli.writing import TableWriter
-from relvec.describing import tells_extrapolation
+from relvec.describing import has_extrapolation
 
-__all__ = ["PredictRequest", "Surprises", "predict_blocks", "predict_command"]
+__all__ = ["PredictRequest", "UnfamiliarValues", "predict_blocks", "predict_command"]
 
 
 @dataclass(frozen=True)
 class PredictRequest:
-    """What was asked for on the command line."""
+    """Arguments of `relvec predict`."""
 
     model: str
     source: str
@@ -42,39 +42,44 @@ class PredictRequest:
 
 
 @dataclass
-class Surprises:
-    """What new rows have that training rows had not; counted, and said once at the end."""
+class UnfamiliarValues:
+    """Counts of values in new rows that the training rows did not have."""
 
-    levels: dict[str, Counter[str]] = field(default_factory=dict)
-    gaps: Counter[str] = field(default_factory=Counter)
+    categories: dict[str, Counter[str]] = field(default_factory=dict)
+    missing: Counter[str] = field(default_factory=Counter)
 
-    def look(self, table: pl.DataFrame, columns: list[Column]) -> None:
-        """Count levels that are not known and gaps where there were none."""
+    def count(self, table: pl.DataFrame, columns: list[Column]) -> None:
+        """Count new categories, and missing values in columns that had none in training."""
         for column in columns:
             values = table[column.name]
-            if column.kind == "level":
-                new = values.filter(values.is_not_null() & ~values.is_in(column.levels))
+            if column.kind == "category":
+                new = values.filter(values.is_not_null() & ~values.is_in(column.categories))
                 if len(new):
-                    self.levels.setdefault(column.name, Counter()).update(new.to_list())
-            elif not column.n_missing and (n_gaps := int(values.is_nan().sum())):
-                self.gaps[column.name] += n_gaps
+                    self.categories.setdefault(column.name, Counter()).update(new.to_list())
+            elif not column.n_missing and (n_missing := int(values.is_nan().sum())):
+                self.missing[column.name] += n_missing
 
-    def say(self, console: CommandConsole) -> None:
-        """Say what was found."""
-        for name, counts in self.levels.items():
-            most = [level for level, _ in counts.most_common(3)]
+    def report(self, console: CommandConsole) -> None:
+        """Print a note for each column with such values."""
+        for name, counts in self.categories.items():
+            most = [category for category, _ in counts.most_common(3)]
             console.note(
-                f"{counts.total()} rows have values of '{name}' that were not there in training "
-                f"({listed(most)}); the model takes them for none of the known ones."
+                f"Categories of '{name}' absent from the training rows: {format_names(most)} "
+                f"({_count_rows(counts.total())}); they are encoded as zeros."
             )
-        for name, count in self.gaps.items():
+        for name, count in self.missing.items():
             console.note(
-                f"{count} rows miss '{name}', which no training row did; the median is used."
+                f"'{name}' is missing in {_count_rows(count)}, but in no training row; the median "
+                "of the training rows is imputed."
             )
+
+
+def _count_rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
 
 
 def predict_command(console: CommandConsole, request: PredictRequest) -> None:
-    """Predict a file, block by block."""
+    """Predict a table and write the predictions."""
     source = find_source(
         request.source,
         format=request.format,
@@ -86,38 +91,40 @@ def predict_command(console: CommandConsole, request: PredictRequest) -> None:
     _check_request(stored, request)
     n_rows = 0
     names: list[str] = []
-    # between lines that go to the same terminal a bar would be in the way
+    # no progress bar between predictions that are printed on the same terminal
     with writer, console.progress("rows", None, shown=writer.path is not None) as advance:
         for frame, table in predict_blocks(stored, source, console):
-            answers = _answers(stored, table, request)
-            kept = frame.select(n for n in frame.columns if n not in answers)
-            block = pl.DataFrame(answers)
+            predictions = _prediction_columns(stored, table, request)
+            kept = frame.select(n for n in frame.columns if n not in predictions)
+            block = pl.DataFrame(predictions)
             writer.write(kept.hstack(block) if request.keep else block)
             n_rows += len(block)
-            names = list(answers)
+            names = list(predictions)
             advance(len(block))
     facts = {"rows": n_rows, "columns": names, "output": writer.path, "notes": console.notes}
     if console.as_json:
-        console.answer(facts, list)
+        console.report(facts, list)
     elif writer.path is not None and not console.quiet:
-        console.answer(
+        console.report(
             facts,
-            lambda: [pairs([("predicted", f"{n_rows} rows"), ("saved", request.output or "")])],
+            lambda: [
+                key_values([("predicted", f"{n_rows} rows"), ("saved", request.output or "")])
+            ],
         )
 
 
 def _open_writer(console: CommandConsole, request: PredictRequest) -> TableWriter:
     if request.interval is not None and not 0.0 < request.interval < 1.0:
         raise UsageError(
-            f"--interval must be a share strictly between 0 and 1, as 0.95; got {request.interval}."
+            f"--interval must be strictly between 0 and 1, as 0.95; got {request.interval}."
         )
     writer = TableWriter(
         request.output, request.output_format, inputs=(request.source, request.model)
     )
     if console.as_json and writer.path is None:
         raise UsageError(
-            "--json answers on the standard output, where the predictions would go: give -o, or "
-            "use --output-format jsonl instead of --json."
+            "--json prints on the standard output, where the predictions would go. Write them to "
+            "a file with -o, or use --output-format jsonl instead of --json."
         )
     return writer
 
@@ -125,94 +132,99 @@ def _open_writer(console: CommandConsole, request: PredictRequest) -> TableWrite
 def predict_blocks(
     stored: StoredModel, source: Source, console: CommandConsole
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Blocks of a table as they were read and as the model takes them."""
-    surprises = Surprises()
+    """Yield each block of a table as read, and as converted for the model."""
+    unfamiliar = UnfamiliarValues()
     columns: list[Column] | None = None
     first = 1
     for frame in read_blocks(source, console.limits.block_rows):
         if columns is None:
             columns = match_columns(stored, frame.columns, source.name, console)
-        table = prepare(frame, columns, first_row=first)
-        surprises.look(table, stored.columns)
+        table = prepare_columns(frame, columns, first_row=first)
+        unfamiliar.count(table, stored.columns)
         first += len(frame)
         yield frame, table
-    surprises.say(console)
+    unfamiliar.report(console)
 
 
-def ask(
+def predict_prepared(
     stored: StoredModel, table: pl.DataFrame, *, with_std: bool, with_extrapolation: bool = False
 ) -> Prediction:
-    """Predictions for prepared rows."""
-    asked = {"with_std": with_std, "with_extrapolation": with_extrapolation}
+    """Predict rows that were converted by `prepare_columns`."""
+    options = {"with_std": with_std, "with_extrapolation": with_extrapolation}
     if stored.takes_tables:
-        return predict_table(stored.pipeline, table, **asked)
+        return predict_table(stored.pipeline, table, **options)
     numbers: Any = table
     if not hasattr(stored.pipeline, "feature_names_in_"):
         numbers = table.to_numpy()
     if any(column.is_nan().any() for column in table):
         raise CommandError(
-            "Some values are missing, and this model was not saved by relvec fit: it does not say "
-            "what to put there. Fill the gaps first."
+            "The table has missing values, and this model was not saved by relvec fit, so it "
+            "cannot impute them. Impute them first."
         )
-    return predict_table(stored.pipeline, numbers, **asked)
+    return predict_table(stored.pipeline, numbers, **options)
 
 
 def _check_request(stored: StoredModel, request: PredictRequest) -> None:
-    asked = [n for n, on in (("--std", request.std), ("--interval", request.interval)) if on]
-    if stored.task == "classification" and asked:
+    requested = [n for n, on in (("--std", request.std), ("--interval", request.interval)) if on]
+    if stored.task == "classification" and requested:
         raise UsageError(
-            f"{asked[0]} is for numbers, and this model predicts classes: use --proba."
+            f"{requested[0]} is for regression, but this model predicts classes; use --proba."
         )
     if stored.task == "regression" and request.proba:
         raise UsageError(
-            "--proba is for classes, and this model predicts numbers: use --std or --interval."
+            "--proba is for classes, but this model predicts numbers; use --std or --interval."
         )
-    if asked and not hasattr(stored.model, "noise_variance_"):
-        raise UsageError(f"{asked[0]} is not possible: this model has no error bars.")
-    if request.flag_extrapolation and not tells_extrapolation(stored.model):
+    if requested and not hasattr(stored.model, "noise_variance_"):
         raise UsageError(
-            "--flag-extrapolation is not possible: this model does not tell which rows are beyond "
-            "its data. Models on kernels that decay do: fit with --model rvm."
+            f"{requested[0]} is not possible: this model has no predictive standard deviations."
+        )
+    if request.flag_extrapolation and not has_extrapolation(stored.model):
+        raise UsageError(
+            "--flag-extrapolation is not possible: it needs a model with kernels that decay with "
+            "distance. Fit one with --model rvm."
         )
 
 
-def _answers(
+def _prediction_columns(
     stored: StoredModel, table: pl.DataFrame, request: PredictRequest
 ) -> dict[str, pl.Series]:
-    """New columns by name."""
-    said = ask(
+    """Return the columns of predictions, by name."""
+    prediction = predict_prepared(
         stored,
         table,
         with_std=request.std or request.interval is not None,
         with_extrapolation=request.flag_extrapolation,
     )
-    of = _of_numbers if said.proba is None else _of_classes
-    columns = {f"{stored.target}_{what}": each for what, each in of(said, request).items()}
-    if said.extrapolating is not None:
-        columns["extrapolating"] = said.extrapolating
+    make_columns = _number_columns if prediction.proba is None else _class_columns
+    columns = {
+        f"{stored.target}_{suffix}": values
+        for suffix, values in make_columns(prediction, request).items()
+    }
+    if prediction.extrapolating is not None:
+        columns["extrapolating"] = prediction.extrapolating
     return {name: pl.Series(name, values) for name, values in columns.items()}
 
 
-def _of_classes(said: Prediction, request: PredictRequest) -> dict[str, Any]:
-    assert said.proba is not None
-    assert said.classes is not None
-    columns: dict[str, Any] = {"predicted": said.labels}
+def _class_columns(prediction: Prediction, request: PredictRequest) -> dict[str, Any]:
+    assert prediction.proba is not None
+    assert prediction.classes is not None
+    columns: dict[str, Any] = {"predicted": prediction.labels}
     if request.proba:
-        for label, proba in zip(said.classes.tolist(), said.proba.T, strict=True):
+        for label, proba in zip(prediction.classes.tolist(), prediction.proba.T, strict=True):
             columns[f"proba_{label}"] = proba
     return columns
 
 
-def _of_numbers(said: Prediction, request: PredictRequest) -> dict[str, Any]:
-    columns: dict[str, Any] = {"predicted": said.mean}
+def _number_columns(prediction: Prediction, request: PredictRequest) -> dict[str, Any]:
+    columns: dict[str, Any] = {"predicted": prediction.mean}
     if request.std:
-        columns["std"] = said.std
+        columns["std"] = prediction.std
     if request.interval is not None:
         from scipy.special import ndtri
 
-        assert said.mean is not None
-        assert said.std is not None
-        reach = ndtri(0.5 * (1.0 + request.interval)) * said.std
-        columns["lower"] = said.mean - reach
-        columns["upper"] = said.mean + reach
+        assert prediction.mean is not None
+        assert prediction.std is not None
+        half_width = ndtri(0.5 * (1.0 + request.interval)) * prediction.std
+        columns["lower"] = prediction.mean - half_width
+        columns["upper"] = prediction.mean + half_width
     return columns

@@ -1,4 +1,4 @@
-"""A table with a target becomes a problem: what is asked, of which columns, in which rows."""
+"""The learning problem defined by a table and a target: task, columns and rows."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from relvec.cli.columns import find_column, split_names
+from relvec.cli.columns import check_column, split_names
 from relvec.cli.console import CommandConsole
-from relvec.cli.drawing import Rows
-from relvec.cli.errors import CommandError, UsageError, listed, suggestion
+from relvec.cli.errors import CommandError, UsageError, format_names, suggest_name
 from relvec.cli.kinds import (
     Column,
     Dropped,
-    as_levels,
+    as_categories,
     as_numbers,
     describe_column,
-    nearly_numbers,
-    partly_numbers,
+    explain_mistyped,
+    explain_mixed,
+    prepare_columns,
 )
-from relvec.cli.kinds import prepare as prepare_table
 from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source
+from relvec.cli.subsampling import SampledRows
 
-__all__ = ["Problem", "read_target", "state_problem"]
+__all__ = ["Problem", "define_problem", "read_target"]
 
-TRUTH = ("true", "false")
+BOOLEANS = ("true", "false")
 TASKS = ("auto", "regression", "classification")
 
 
 @dataclass(frozen=True)
 class Problem:
-    """All that is asked.
+    """A supervised learning problem.
 
     Parameters
     ----------
     table : DataFrame
-        The inputs, prepared.
+        The columns used, converted by `prepare_columns`.
     target : ndarray
-        Numbers, or labels as text.
-    places : ndarray
-        Where the rows are in the file; the first row after the header is 1.
+        Numbers, or class labels as text.
+    row_numbers : ndarray
+        Row numbers in the file; the first row after the header is 1.
     """
 
     table: pl.DataFrame
@@ -53,29 +53,29 @@ class Problem:
     columns: list[Column]
     dropped: list[Dropped]
     rows: dict[str, int]
-    places: np.ndarray
+    row_numbers: np.ndarray
 
     @property
     def n_rows(self) -> int:
-        """Rows in use."""
+        """Number of rows used."""
         return len(self.target)
 
-    def facts(self) -> dict[str, Any]:
-        """What is said and kept about it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description for the JSON output and the model file."""
         facts: dict[str, Any] = {
             "target": self.name,
             "task": self.task,
             "rows": self.rows,
-            "columns": [column.facts() for column in self.columns],
-            "dropped": [{"name": each.name, "why": each.why} for each in self.dropped],
+            "columns": [column.to_dict() for column in self.columns],
+            "dropped": [{"name": each.name, "reason": each.reason} for each in self.dropped],
         }
         if self.task == "classification":
             facts["classes"] = np.unique(self.target).tolist()
         return facts
 
 
-def state_problem(
-    rows: Rows,
+def define_problem(
+    rows: SampledRows,
     source: Source,
     console: CommandConsole,
     *,
@@ -84,34 +84,36 @@ def state_problem(
     features: Sequence[str] = (),
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
-    max_levels: int = LIMITS.max_levels,
+    max_categories: int = LIMITS.max_categories,
 ) -> Problem:
-    """Decide what is asked; every choice that may surprise is said in a sentence."""
+    """Choose the task and the columns; every automatic choice is printed as a note."""
     frame = rows.frame
     if task not in TASKS:
         raise UsageError(
-            f"--task {task} is not known; it can be {', '.join(TASKS)}." + suggestion(task, TASKS)
+            f"--task must be one of {', '.join(TASKS)}; got {task!r}." + suggest_name(task, TASKS)
         )
-    features = _named(features, "feature", "--features", target, frame, source)
-    drop = _named(drop, "dropped", "--drop", target, frame, source)
-    categorical = _named(categorical, "categorical", "--categorical", target, frame, source)
-    _say_rows(rows, target, console)
-    task, values = _task_and_target(frame[target], task, console)
+    features = _resolve_names(features, "feature", "--features", target, frame, source)
+    drop = _resolve_names(drop, "dropped", "--drop", target, frame, source)
+    categorical = _resolve_names(categorical, "categorical", "--categorical", target, frame, source)
+    _note_unused_rows(rows, target, console)
+    task, values = _choose_task(frame[target], task, console)
     wanted = [name for name in (features or frame.columns) if name not in (target, *drop)]
-    inputs = frame.select(wanted)
-    columns, dropped = _describe(inputs, [*features, *categorical], categorical, max_levels)
-    if not columns:  # one that counts up is time, if there is no other
-        columns, dropped = _describe(inputs, wanted, categorical, max_levels)
-    _say_dropped(dropped, source, console)
+    candidates = frame.select(wanted)
+    columns, dropped = _describe_columns(
+        candidates, [*features, *categorical], categorical, max_categories
+    )
+    if not columns:  # use even a row identifier, which may be time, if it is the only column
+        columns, dropped = _describe_columns(candidates, wanted, categorical, max_categories)
+    _note_dropped_columns(dropped, source, console)
     if not columns:
-        raise CommandError(f"{source.name} has no column from which '{target}' could be predicted.")
-    _say_columns(columns, frame, categorical, console)
-    table = prepare_table(frame, columns)
-    _say_copies(table, values, console)
-    return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.places)
+        raise CommandError(f"{source.name} has no usable column to predict '{target}' from.")
+    _note_conversions(columns, frame, categorical, console)
+    table = prepare_columns(frame, columns)
+    _note_duplicates(table, values, console)
+    return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.row_numbers)
 
 
-def _named(
+def _resolve_names(
     names: Sequence[str],
     role: str,
     option: str,
@@ -119,28 +121,28 @@ def _named(
     frame: pl.DataFrame,
     source: Source,
 ) -> list[str]:
-    """Columns that an option names: they are there, and none is the target."""
+    """Return the columns named by an option; an error if one is missing or is the target."""
     found = split_names(names, frame.columns)
     for name in found:
-        find_column(name, frame.columns, source, role=role)
+        check_column(name, frame.columns, source, role=role)
     if target in found:
         raise UsageError(
-            f"'{target}' is the target; it cannot be given with {option} too. --task says "
-            "whether it is a number or a class."
+            f"'{target}' is the target and cannot be given with {option} too. Use --task to choose "
+            "between regression and classification."
         )
     return found
 
 
-def _describe(
-    frame: pl.DataFrame, named: Sequence[str], categorical: Sequence[str], max_levels: int
+def _describe_columns(
+    frame: pl.DataFrame, named: Sequence[str], categorical: Sequence[str], max_categories: int
 ) -> tuple[list[Column], list[Dropped]]:
-    """Columns that a model can use, and those that it cannot."""
+    """Split the columns into usable and dropped ones."""
     described = [
         describe_column(
             series,
-            max_levels=max_levels,
-            as_level=series.name in categorical,
-            is_wanted=series.name in named,
+            max_categories=max_categories,
+            as_category=series.name in categorical,
+            is_requested=series.name in named,
         )
         for series in frame
     ]
@@ -148,120 +150,127 @@ def _describe(
     return columns, [each for each in described if isinstance(each, Dropped)]
 
 
-def _say_rows(rows: Rows, target: str, console: CommandConsole) -> None:
-    """Say which rows are not used."""
-    if rows.n_known < rows.n_read:
-        n_missing = rows.n_read - rows.n_known
-        console.note(f"{n_missing} of {rows.n_read} rows have no '{target}' and are not used.")
-    if len(rows.frame) < rows.n_known:
+def _note_unused_rows(rows: SampledRows, target: str, console: CommandConsole) -> None:
+    """Note how many rows are not used."""
+    if rows.n_with_target < rows.n_read:
+        n_missing = rows.n_read - rows.n_with_target
+        console.note(f"{n_missing} of {rows.n_read} rows are not used: '{target}' is missing.")
+    if len(rows.frame) < rows.n_with_target:
         console.note(
-            f"Of {rows.n_known} rows, {len(rows.frame)} drawn by chance are used; --max-rows "
-            "changes that."
+            f"{len(rows.frame)} of {rows.n_with_target} rows, drawn at random, are used; see "
+            "--max-rows."
         )
 
 
-def _say_dropped(dropped: list[Dropped], source: Source, console: CommandConsole) -> None:
-    """Say which columns are left out, or refuse a table with mistakes in one."""
+def _note_dropped_columns(dropped: list[Dropped], source: Source, console: CommandConsole) -> None:
+    """Note which columns are left out; raise an error if a column looks mistyped."""
     for each in dropped:
-        if each.is_mistake:
-            raise CommandError(f"In {source.name} c{each.sentence()[1:]}")
-    console.notes_of_many("columns are left out", [each.sentence() for each in dropped])
+        if each.is_error:
+            raise CommandError(f"In {source.name}, c{each.describe()[1:]}")
+    console.note_many("columns are left out", [each.describe() for each in dropped])
 
 
-def _say_columns(
+def _note_conversions(
     columns: list[Column], frame: pl.DataFrame, categorical: Sequence[str], console: CommandConsole
 ) -> None:
-    """Say what may surprise about the columns that are used."""
+    """Note conversions of dates and of mixed columns, and missing values."""
     for column in columns:
         if column.kind == "date":
             console.note(
-                f"Column '{column.name}' holds dates: the model takes {column.made_as}, one "
-                "number; --drop leaves it out."
+                f"Column '{column.name}' contains dates, which are encoded as {column.unit}; use "
+                "--drop to leave it out."
             )
         elif column.name not in categorical:
-            mixed = partly_numbers(column, frame[column.name])
+            mixed = explain_mixed(column, frame[column.name])
             if mixed:
                 console.note(mixed)
-    console.notes_of_many(
+    console.note_many(
         "columns have missing values",
-        [_gaps_of(column, frame[column.name]) for column in columns if column.n_missing],
+        [_describe_missing(column, frame[column.name]) for column in columns if column.n_missing],
     )
 
 
-def _say_copies(table: pl.DataFrame, target: np.ndarray, console: CommandConsole) -> None:
-    """Warn of rows that are in the table twice: a fold then tests what another one has seen.
+def _note_duplicates(table: pl.DataFrame, target: np.ndarray, console: CommandConsole) -> None:
+    """Note duplicate rows: copies of a held-out row among the training rows bias metrics.
 
-    Rows of levels and counts are often equal by chance; fractions are not.
+    Rows of categories and counts are often equal by coincidence, so that the note is printed only
+    if a column contains fractions.
     """
-    whole = table.with_columns(pl.Series("", target))
-    measured = any(each.dtype.is_float() and not (each % 1 == 0).all() for each in whole)
-    n_copies = len(whole) - whole.n_unique()
-    if measured and n_copies >= LIMITS.copies * len(whole):
+    rows = table.with_columns(pl.Series("", target))
+    has_fractions = any(each.dtype.is_float() and not (each % 1 == 0).all() for each in rows)
+    n_copies = len(rows) - rows.n_unique()
+    if has_fractions and n_copies >= LIMITS.duplicate_fraction * len(rows):
         console.note(
-            f"{n_copies} of {len(whole)} rows are exact copies of others. If they are the same "
-            "things twice, remove them first: errors on unseen rows come out too small."
+            f"{n_copies} of {len(rows)} rows are duplicates of other rows. Remove them if they "
+            "are the same cases: they make cross-validated errors too small."
         )
 
 
-def _gaps_of(column: Column, series: pl.Series) -> str:
-    """Say how many values are missing, and what they get."""
-    instead = (
-        "'missing' is one more level of it"
-        if column.kind == "level"
-        else "the median stands for them, and one more input says where"
+def _describe_missing(column: Column, series: pl.Series) -> str:
+    """Describe the number of missing values and how they are encoded."""
+    treatment = (
+        "encoded as a category of their own"
+        if column.kind == "category"
+        else "median-imputed, with a missing-value indicator"
     )
-    n_beyond = column.n_missing - as_levels(series).null_count()
-    infinite = f" ({n_beyond} of them infinite or beyond {LIMITS.largest:g})" if n_beyond else ""
+    n_beyond = column.n_missing - as_categories(series).null_count()
+    infinite = (
+        f" ({n_beyond} of them infinite or larger than {LIMITS.largest_number:g})"
+        if n_beyond
+        else ""
+    )
     return (
-        f"Column '{column.name}' misses {column.n_missing} of {len(series)} values{infinite}: "
-        f"{instead}."
+        f"Column '{column.name}': {column.n_missing} of {len(series)} values are "
+        f"missing{infinite} and {treatment}."
     )
 
 
-def _task_and_target(
-    series: pl.Series, task: str, console: CommandConsole
-) -> tuple[str, np.ndarray]:
-    """Choose regression or classification from the target, if that is left open.
+def _choose_task(series: pl.Series, task: str, console: CommandConsole) -> tuple[str, np.ndarray]:
+    """Choose regression or classification, if `task` is "auto", and convert the target.
 
-    Text and true/false are classes. So are two different numbers, and whole numbers of at
-    most ten different values. All other numbers are numbers.
+    A target of text or true/false, with two different numbers, or with at most ten different whole
+    numbers means classification; any other numeric target means regression.
     """
     name = series.name
     if series.dtype.is_temporal():
-        raise CommandError(f"The target '{name}' holds dates; numbers or classes are needed.")
+        raise CommandError(f"The target '{name}' contains dates; numbers or classes are needed.")
     numbers, bad = as_numbers(series)
     if task == "auto":
-        misspelt = nearly_numbers(series, bad, at_most=LIMITS.few_texts)
-        if misspelt:
+        mistyped = explain_mistyped(series, bad, at_most=LIMITS.max_typo_fraction)
+        if mistyped:
             raise CommandError(
-                f"The target '{name}' is not a number everywhere: {misspelt}. Add --task "
-                "classification if all are classes."
+                f"The target '{name}' is not numeric throughout: {mistyped}. If all values are "
+                "classes, add --task classification."
             )
         is_text = bad is not None or series.dtype == pl.Boolean
-        task = "classification" if is_text or _are_codes(series, numbers, console) else "regression"
+        task = (
+            "classification"
+            if is_text or _is_class_code(series, numbers, console)
+            else "regression"
+        )
     if task == "regression":
-        return task, _as_quantities(series, numbers, bad)
-    return task, _as_classes(series, bad, console)
+        return task, _numeric_target(series, numbers, bad)
+    return task, _class_target(series, bad, console)
 
 
-def _are_codes(series: pl.Series, numbers: pl.Series, console: CommandConsole) -> bool:
-    """Whether numbers are taken for classes; of more than two that is said."""
+def _is_class_code(series: pl.Series, numbers: pl.Series, console: CommandConsole) -> bool:
+    """Whether numbers are treated as classes; a note is printed if there are more than two."""
     n_different = series.n_unique()
     if n_different == 2:
         return True
-    if n_different > LIMITS.codes or not (numbers.drop_nulls() % 1 == 0).all():
+    if n_different > LIMITS.max_class_codes or not (numbers.drop_nulls() % 1 == 0).all():
         return False
     if n_different > 2:
         console.note(
-            f"'{series.name}' has {n_different} different numbers, taken for classes; if they are "
-            "quantities, add --task regression."
+            f"'{series.name}' has {n_different} different whole numbers, which are treated as "
+            "classes; if they are quantities, add --task regression."
         )
     return True
 
 
-def _as_classes(series: pl.Series, bad: int | None, console: CommandConsole) -> np.ndarray:
+def _class_target(series: pl.Series, bad: int | None, console: CommandConsole) -> np.ndarray:
     name = series.name
-    labels = as_levels(series, fold_truth=False)
+    labels = as_categories(series, fold_booleans=False)
     counts = labels.value_counts(sort=True)
     n_classes = len(counts)
     if n_classes == 1:
@@ -269,42 +278,43 @@ def _as_classes(series: pl.Series, bad: int | None, console: CommandConsole) -> 
             f"The target '{name}' is {labels.item(0)!r} in all rows; two classes are needed."
         )
     if n_classes == len(labels) or n_classes > LIMITS.max_classes:
-        misspelt = nearly_numbers(series, bad)
-        if misspelt:
-            raise CommandError(f"The target '{name}' is not a number everywhere: {misspelt}.")
+        mistyped = explain_mistyped(series, bad)
+        if mistyped:
+            raise CommandError(f"The target '{name}' is not numeric throughout: {mistyped}.")
         quantities = "" if bad is not None else " If they are quantities, add --task regression."
         if n_classes == len(labels):
             raise CommandError(
-                f"All values of the target '{name}' differ, so there is nothing to learn about "
-                f"them as classes.{quantities}"
+                f"All values of the target '{name}' differ: every class would have one row."
+                f"{quantities}"
             )
         raise CommandError(
             f"The target '{name}' has {n_classes} different values, such as {labels.item(0)!r}; at "
             f"most {LIMITS.max_classes} classes are possible.{quantities}"
         )
-    rare = counts.filter(pl.col("count") < LIMITS.few_rows)[name].to_list()
+    rare = counts.filter(pl.col("count") < LIMITS.small_class_rows)[name].to_list()
     if rare:
         console.note(
-            f"Classes with fewer than {LIMITS.few_rows} rows: {listed(rare)}. Little can be learnt "
-            "about them, and the figures hardly test it."
+            f"Classes with fewer than {LIMITS.small_class_rows} rows: {format_names(rare)}. Their "
+            "predictions and the metrics for them are unreliable."
         )
     return np.asarray(labels.to_list(), dtype=str)
 
 
-def _as_quantities(series: pl.Series, numbers: pl.Series, bad: int | None) -> np.ndarray:
+def _numeric_target(series: pl.Series, numbers: pl.Series, bad: int | None) -> np.ndarray:
     if bad is not None:
-        misspelt = nearly_numbers(series, bad)
-        hint = f" {misspelt[0].upper()}{misspelt[1:]}." if misspelt else ""
+        mistyped = explain_mistyped(series, bad)
+        hint = f" {mistyped[0].upper()}{mistyped[1:]}." if mistyped else ""
         raise CommandError(
-            f"The target '{series.name}' must hold numbers for a regression, but one row has "
+            f"The target '{series.name}' must contain numbers for regression, but one row has "
             f"{str(series.item(bad))!r}.{hint}"
         )
     if numbers.null_count():
-        raise CommandError(f"The target '{series.name}' has values beyond 1e100 or infinite ones.")
+        raise CommandError(
+            f"The target '{series.name}' has infinite values or values larger than 1e100."
+        )
     if numbers.n_unique() == 1:
         raise CommandError(
-            f"The target '{series.name}' is {numbers.item(0):g} in all rows: there is nothing to "
-            "learn."
+            f"The target '{series.name}' is constant: {numbers.item(0):g} in all rows."
         )
     return numbers.to_numpy()
 
@@ -312,9 +322,9 @@ def _as_quantities(series: pl.Series, numbers: pl.Series, bad: int | None) -> np
 def read_target(
     series: pl.Series, task: str, classes: Sequence[Any] = ()
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Targets of new rows as a model of this task knows them, and which rows have one.
+    """Convert the target of new rows, and mark the rows that have one.
 
-    True and true are one class, in the spelling of `classes`: files differ in it.
+    True and true are the same class, spelt as in `classes`, because file formats differ in it.
 
     Examples
     --------
@@ -322,15 +332,15 @@ def read_target(
     (array(['True'], dtype='<U4'), array([ True, False]))
     """
     if task == "classification":
-        labels = as_levels(series, fold_truth=False)
+        labels = as_categories(series, fold_booleans=False)
         known = labels.is_not_null().to_numpy()
-        spelling = {str(c).lower(): str(c) for c in classes if str(c).lower() in TRUTH}
+        spelling = {str(c).lower(): str(c) for c in classes if str(c).lower() in BOOLEANS}
         present = [spelling.get(label.lower(), label) for label in labels.drop_nulls().to_list()]
         return np.asarray(present, dtype=str), known
     numbers, bad = as_numbers(series)
     if bad is not None:
         raise CommandError(
-            f"The target '{series.name}' must hold numbers, but one row has "
+            f"The target '{series.name}' must contain numbers, but one row has "
             f"{str(series.item(bad))!r}."
         )
     return numbers.drop_nulls().to_numpy(), numbers.is_not_null().to_numpy()

@@ -1,7 +1,7 @@
-"""Tables from files, whole or in blocks, with the names of their columns.
+"""Reading of tables, whole or in blocks of rows.
 
-Text stays text here: which columns are numbers is decided by `relvec.cli.kinds`, so that a
-value is read in one and the same way when a model is fitted and when it is used.
+Text is not converted here: `relvec.cli.kinds` decides which columns are numbers, so that a value
+is read in the same way when a model is fitted and when it predicts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from relvec.cli.errors import CommandError, listed
+from relvec.cli.errors import CommandError, format_names
 from relvec.cli.limits import LIMITS
 from relvec.cli.sources import Source, delimiter_hint, open_text, read_bytes
 
@@ -31,7 +31,7 @@ def read_table(source: Source) -> pl.DataFrame:
 
 
 def join_blocks(blocks: list[pl.DataFrame]) -> pl.DataFrame:
-    """One table of blocks with the same columns; one that is not of one kind becomes text.
+    """Concatenate blocks with the same columns; a column of mixed types becomes text.
 
     Examples
     --------
@@ -50,14 +50,14 @@ def join_blocks(blocks: list[pl.DataFrame]) -> pl.DataFrame:
         return pl.concat(as_text, how="vertical_relaxed")
     except pl.exceptions.PolarsError as error:
         raise CommandError(
-            f"The values of {listed(mixed)} are of kinds that do not fit into one column."
+            f"The values of {format_names(mixed)} have types that cannot be combined in one column."
         ) from error
 
 
 def read_blocks(source: Source, rows: int = LIMITS.block_rows) -> Iterator[pl.DataFrame]:
-    """Read a table in blocks of so many rows, all with the same columns.
+    """Read a table in blocks of at most `rows` rows, all with the same columns.
 
-    There is at least one block; a table without rows is an error.
+    A table without rows is an error.
     """
     reader = {
         "csv": _csv_blocks,
@@ -71,13 +71,13 @@ def read_blocks(source: Source, rows: int = LIMITS.block_rows) -> Iterator[pl.Da
         empty = True
         for block in reader(source, rows):
             if empty:
-                _refuse_patterns(block.columns, source)
+                _reject_patterns(block.columns, source)
             empty = False
             yield block
     except UnicodeDecodeError as error:
         raise CommandError(
             f"{source.name} is not UTF-8 text (byte {error.start} of a block cannot be read). "
-            "Convert it first, for instance: iconv -f latin1 -t utf-8 old.csv > new.csv"
+            "Convert it first, for example: iconv -f latin1 -t utf-8 old.csv > new.csv"
         ) from error
     except csv.Error as error:
         raise CommandError(
@@ -90,24 +90,24 @@ def read_blocks(source: Source, rows: int = LIMITS.block_rows) -> Iterator[pl.Da
         raise CommandError(f"{source.name} has a header but no rows.")
 
 
-def _refuse_patterns(names: list[str], source: Source) -> None:
-    """Insist on names that stand for themselves: polars takes these for many columns."""
+def _reject_patterns(names: list[str], source: Source) -> None:
+    """Reject column names that polars interprets as patterns for several columns."""
     for name in names:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             raise CommandError(
-                f"{source.name} has a column named {name!r}, which cannot be told from a pattern "
-                "for several columns; give it another name."
+                f"{source.name} has a column named {name!r}, which polars reads as a pattern. "
+                "Rename the column."
             )
 
 
 def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
     with open_text(source) as text:
-        lines = csv.reader(_without_nul(text, source), delimiter=source.delimiter, strict=True)
+        lines = csv.reader(_reject_nul(text, source), delimiter=source.delimiter, strict=True)
         header = next((line for line in lines if line), None)
         if header is None:
             raise CommandError(f"{source.name} is empty.")
         names = column_names([name.strip() for name in header], source)
-        # a blank line is nothing, except where it is the only column's missing value
+        # skip blank lines, except in a table of one column, where they are missing values
         records = (line for line in lines if line or len(names) == 1)
         yield from _text_blocks(records, names, source, rows)
 
@@ -115,7 +115,7 @@ def _csv_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
 def _text_blocks(
     records: Iterator[list[str]], names: list[str], source: Source, rows: int
 ) -> Iterator[pl.DataFrame]:
-    """Tables of text; what is missing at the end of a line is missing."""
+    """Yield blocks of text columns; fields absent at the end of a line are missing values."""
     width, first = len(names), 1
     rows = max(1, min(rows, LIMITS.block_cells // width))
     short: list[int] = []
@@ -124,25 +124,25 @@ def _text_blocks(
         short += [row for row, line in enumerate(block, start=first) if len(line) < width]
         frame = pl.DataFrame([_text_column(name, block, i) for i, name in enumerate(names)])
         first += len(block)
-        yield _with_points(frame) if source.decimal_comma else frame
+        yield _with_decimal_points(frame) if source.decimal_comma else frame
     if short and width > 1:
         warnings.warn(
-            f"{len(short)} rows of {source.name} have fewer fields than the header, the first of "
-            f"them row {short[0]}; what they lack counts as missing.",
+            f"{len(short)} rows of {source.name} have fewer fields than the header (the first is "
+            f"row {short[0]}); the absent fields are read as missing.",
             stacklevel=2,
         )
 
 
-def _text_column(name: str, block: list[list[str]], place: int) -> pl.Series:
-    values = [(line[place] or None) if place < len(line) else None for line in block]
+def _text_column(name: str, block: list[list[str]], index: int) -> pl.Series:
+    values = [(line[index] or None) if index < len(line) else None for line in block]
     return pl.Series(name, values, dtype=pl.String)
 
 
-def _without_nul(text: Iterable[str], source: Source) -> Iterator[str]:
-    """The lines of a text; bytes of value zero say that it is none."""
+def _reject_nul(text: Iterable[str], source: Source) -> Iterator[str]:
+    """Yield the lines of a text file; an error if it contains NUL bytes."""
     for line in text:
         if "\0" in line:
-            raise CommandError(f"{source.name} is not text: it has bytes of value zero (NUL).")
+            raise CommandError(f"{source.name} is not a text file: it contains NUL bytes.")
         yield line
 
 
@@ -152,12 +152,12 @@ def _check_widths(block: list[list[str]], names: list[str], first: int, source: 
             hint = delimiter_hint(names[0], source) if len(names) == 1 else ""
             raise CommandError(
                 f"Row {row} of {source.name} has {len(line)} fields, but the header has "
-                f"{len(names)}." + (hint or " Put quotes around text that contains the delimiter.")
+                f"{len(names)}." + (hint or " Quote text that contains the delimiter.")
             )
 
 
-def _with_points(frame: pl.DataFrame) -> pl.DataFrame:
-    """Write 1.234,5 as 1234.5 where a whole value looks like such a number."""
+def _with_decimal_points(frame: pl.DataFrame) -> pl.DataFrame:
+    """Convert numbers such as 1.234,5 to 1234.5."""
     number = r"^\s*[-+]?[0-9.]*,[0-9]+([eE][-+]?[0-9]+)?\s*$"
     text = pl.all()
     rewritten = text.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
@@ -165,12 +165,13 @@ def _with_points(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def column_names(names: list[str], source: Source) -> list[str]:
-    """Names of all columns: nameless ones get one, equal ones are an error."""
+    """Name unnamed columns, and raise an error for duplicate names."""
     names = [name or f"unnamed_{i}" for i, name in enumerate(names, start=1)]
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
+    duplicates = sorted(name for name, count in Counter(names).items() if count > 1)
+    if duplicates:
         raise CommandError(
-            f"{source.name} has several columns named {listed(twice)}; names must differ."
+            f"{source.name} has several columns named {format_names(duplicates)}; "
+            "names must be unique."
         )
     return names
 
@@ -186,8 +187,8 @@ def _json_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
             late = [name for name in frame.columns if name not in names]
             if late:
                 warnings.warn(
-                    f"{source.name} has columns that its first {rows} rows do not have; they are "
-                    f"not used: {listed(late)}.",
+                    f"{source.name} has columns that are absent from its first {rows} rows; they "
+                    f"are not used: {format_names(late)}.",
                     stacklevel=2,
                 )
             first += len(block)
@@ -197,7 +198,7 @@ def _json_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _with_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """These columns in this order; those that are not there are empty."""
+    """Select these columns in this order; absent ones are filled with null."""
     absent = [pl.lit(None).alias(name) for name in names if name not in frame.columns]
     return frame.with_columns(absent).select(names)
 
@@ -220,7 +221,7 @@ def _first_bad_line(block: list[str], first: int) -> str:
         except ValueError as error:
             return f"row {row} has an error ({error})"
         if not isinstance(value, dict):
-            return f"row {row} holds no object with names"
+            return f"row {row} is not a JSON object"
     return ""
 
 
@@ -244,7 +245,7 @@ def _array_blocks(source: Source, rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _load_arrays(source: Source) -> dict[str, np.ndarray]:
-    """Arrays by name; a single one, which has none, stays in its file."""
+    """Load arrays by name; an npy file is memory-mapped and its array named x."""
     if source.is_stream:
         loaded = np.load(io.BytesIO(read_bytes(source)), allow_pickle=False)
     else:
@@ -259,7 +260,7 @@ def _load_arrays(source: Source) -> dict[str, np.ndarray]:
 
 
 def _array_columns(source: Source) -> dict[str, Any]:
-    """Columns of array files: x0, x1, ... of a matrix; the names of an archive."""
+    """Return the columns of an array file: x0, x1, ... of a matrix, or the named arrays."""
     try:
         arrays = _load_arrays(source)
     except (ValueError, EOFError, OSError) as error:
@@ -271,21 +272,21 @@ def _array_columns(source: Source) -> dict[str, Any]:
         raise CommandError(
             f"The arrays in {source.name} differ in length: "
             + ", ".join(f"{name} has {length}" for name, length in lengths.items())
-            + ". Keep those that are columns of one table."
+            + ". Keep only arrays of the same length."
         )
     columns: dict[str, Any] = {}
     for name, values in arrays.items():
-        columns |= _columns_of(name, values, source)
+        columns |= _split_array(name, values, source)
     if not columns:
         raise CommandError(f"{source.name} has no arrays.")
     return columns
 
 
-def _columns_of(name: str, values: np.ndarray, source: Source) -> dict[str, Any]:
+def _split_array(name: str, values: np.ndarray, source: Source) -> dict[str, Any]:
     if values.ndim == 1:
         return {name: values}
     if values.ndim == 2:
         return {f"{name.lower()}{i}": values[:, i] for i in range(values.shape[1])}
     raise CommandError(
-        f"The array {name!r} in {source.name} has {values.ndim} axes; a table has one or two."
+        f"The array {name!r} in {source.name} has {values.ndim} axes; at most two are possible."
     )

@@ -1,4 +1,4 @@
-"""Signals in files: sounds and images as arrays, and back."""
+"""Reading and writing of signals: arrays, sounds and images."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from relvec.cli.sources import Source, format_of
 __all__ = ["Signal", "read_signal"]
 
 COLOURS = ("L", "RGB", "RGBA", "LA", "I", "I;16", "F")
-"""Kinds of images that are kept; others become RGB."""
+"""Image modes that are kept; others are converted to RGB."""
 GREY = {"1": "L", "I;16B": "I", "I;16L": "I;16"}
-"""Kinds that have no colours."""
+"""Greyscale modes that are converted to another greyscale mode."""
 
 
 @dataclass(frozen=True)
 class Signal:
-    """Samples of a file, and how to write such samples to another one."""
+    """Samples of a file, and a function that writes such samples to another file."""
 
     samples: np.ndarray
     channel_axis: int | None
@@ -29,7 +29,7 @@ class Signal:
     what: str
     unit: str = ""
     rate: float | None = None
-    """Samples in a second, of sounds."""
+    """Sampling rate of a sound in Hz."""
 
 
 def read_signal(source: Source) -> Signal:
@@ -62,7 +62,7 @@ def _read_sound(source: Source) -> Signal:
         if format_of(name, ("wav", "npy")) == "npy":
             np.save(path, values)
         else:
-            wavfile.write(path, rate, _like(values, samples.dtype))
+            wavfile.write(path, rate, _cast_to(values, samples.dtype))
 
     channels = "1 channel" if samples.ndim == 1 else f"{samples.shape[1]} channels"
     what = f"sound of {len(samples) / rate:.2f} s, {channels}, {rate} Hz"
@@ -75,14 +75,14 @@ def _read_image(source: Source) -> Signal:
     image_of, upright = _pillow()
     try:
         with image_of.open(source.path) as opened:
-            # cameras turn pictures by a mark, which the new file will not have
+            # apply the EXIF orientation, which the new file will not have
             image = upright(opened)
             if image.mode not in COLOURS:
                 image = image.convert(GREY.get(image.mode, "RGB"))
     except (OSError, ValueError) as error:
         raise CommandError(f"{source.name} is not an image that can be read: {error}.") from error
     pixels = np.asarray(image)
-    # what is transparent stays so: it is no colour and has no noise
+    # the alpha channel is copied, not denoised
     has_alpha = image.mode in ("LA", "RGBA")
     colours = pixels[..., 0] if image.mode == "LA" else pixels[..., :-1] if has_alpha else pixels
 
@@ -90,18 +90,20 @@ def _read_image(source: Source) -> Signal:
         if format_of(name, ("image", "npy")) == "npy":
             np.save(path, values)
             return
-        painted = _like(values, pixels.dtype)
+        painted = _cast_to(values, pixels.dtype)
         if has_alpha and not name.lower().endswith((".jpg", ".jpeg", ".bmp")):
             painted = np.dstack([painted, pixels[..., -1]])
-        # of jpeg files: what is saved should not bring noise of its own
+        # high JPEG quality, so that compression adds little noise
         image_of.fromarray(painted).save(path, quality=95)
 
     what = f"image of {image.width} × {image.height}"
-    return Signal(colours, 2 if colours.ndim == 3 else None, write, what, _white(pixels.dtype))
+    return Signal(
+        colours, 2 if colours.ndim == 3 else None, write, what, _describe_range(pixels.dtype)
+    )
 
 
-def _white(dtype: np.dtype[Any]) -> str:
-    """Say what the brightest number is, if everyone may not know it."""
+def _describe_range(dtype: np.dtype[Any]) -> str:
+    """Describe the value of white, for integer images."""
     white = np.iinfo(dtype).max if dtype.kind in "iu" else 0
     return f"white is {white}" if 0 < white < 2**16 else ""
 
@@ -110,14 +112,12 @@ def _pillow() -> tuple[Any, Callable[[Any], Any]]:
     try:
         from PIL import Image, ImageOps
     except ModuleNotFoundError as error:
-        raise CommandError(
-            "Images need Pillow, which is not installed. Install it with: pip install pillow"
-        ) from error
+        raise CommandError("Images require Pillow. Install it with: pip install pillow") from error
     return Image, ImageOps.exif_transpose
 
 
-def _like(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """Numbers of the kind they were: whole ones are rounded, and stay in their range."""
+def _cast_to(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Convert samples to a data type; integers are rounded and clipped to their range."""
     if dtype.kind not in "iu":
         return values.astype(dtype)
     limits = np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""How models of scikit-learn are tuned before ours are compared with them."""
+"""Tuning of the scikit-learn models in `relvec compare`."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_
 from sklearn.preprocessing import StandardScaler
 
 from relvec.cli.limits import LIMITS
-from relvec.cli.metrics import measure, predict_table
-from relvec.cli.sampling import stream
+from relvec.cli.metrics import compute_metrics, predict_table
+from relvec.cli.randomness import make_generator
 
-__all__ = ["Process", "Tuned", "linear_steps"]
+__all__ = ["TunedGaussianProcess", "TunedModel", "linear_steps"]
 
 RIDGE_ALPHAS = tuple(10.0**k for k in range(-3, 5))
 LOGISTIC_GRID = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
 
 
 def linear_steps(task: str, seed: int) -> list[Any]:
-    """Ridge or logistic regression of scaled inputs, its penalty chosen on the rows of the fit."""
+    """Steps of ridge or logistic regression on standardised features, with tuned penalty."""
     if task == "regression":
         return [StandardScaler(), RidgeCV(RIDGE_ALPHAS)]
-    return [StandardScaler(), Tuned(LogisticRegression(max_iter=1000), LOGISTIC_GRID, seed)]
+    return [StandardScaler(), TunedModel(LogisticRegression(max_iter=1000), LOGISTIC_GRID, seed)]
 
 
-class _Follower(BaseEstimator):
-    """Has what the fitted model inside has."""
+class _Delegate(BaseEstimator):
+    """Delegates attribute access to the fitted model `model_`."""
 
     model_: Any
 
@@ -41,32 +41,32 @@ class _Follower(BaseEstimator):
         return getattr(self.__dict__["model_"], name)
 
 
-def _some(n_rows: int, most: int, seed: int, purpose: str) -> np.ndarray:
+def _draw_subset(n_rows: int, most: int, seed: int, purpose: str) -> np.ndarray:
     if n_rows <= most:
         return np.arange(n_rows)
-    return stream(seed, purpose).choice(n_rows, most, replace=False)
+    return make_generator(seed, purpose).choice(n_rows, most, replace=False)
 
 
-def _merit(model: Any, X: np.ndarray, y: np.ndarray) -> float:
-    """Minus the squared error, or the log loss, or the share of wrong labels."""
+def _score(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+    """Score for the grid search: minus the mean squared error, log loss or error rate."""
     if not is_classifier(model):
-        return -(measure(y, predict_table(model, X, with_std=False))["rmse"] ** 2)
+        return -(compute_metrics(y, predict_table(model, X, with_std=False))["rmse"] ** 2)
     if not hasattr(model, "predict_proba"):
         return -float(np.mean(model.predict(X) != y))
-    return -measure(y, predict_table(model, X))["log_loss"]
+    return -compute_metrics(y, predict_table(model, X))["log_loss"]
 
 
-class Tuned(_Follower):
-    """A model whose parameters are found by a search, on shuffled folds of the rows of its fit.
+class TunedModel(_Delegate):
+    """A model whose hyper-parameters are tuned by grid search on shuffled folds.
 
-    Numbers get an error bar, the error that the best parameters left on those folds; a classifier
-    without probabilities is calibrated.
+    A regressor gets a constant predictive standard deviation `std_`: the cross-validated RMSE at
+    the best hyper-parameters. A classifier without probabilities is calibrated.
 
     Parameters
     ----------
     model : estimator
     grid : mapping of str to sequence
-        Parameters and their values.
+        Hyper-parameters and their candidate values.
     seed : int
     """
 
@@ -76,19 +76,19 @@ class Tuned(_Follower):
         self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Search, then fit to all rows."""
-        for_classes = is_classifier(self.model)
-        counts = np.unique(y, return_counts=True)[1] if for_classes else np.array([len(y)])
+        """Tune on a subset of the rows, then fit to all rows."""
+        is_classification = is_classifier(self.model)
+        counts = np.unique(y, return_counts=True)[1] if is_classification else np.array([len(y)])
         n_folds = int(np.clip(counts.max(), 2, LIMITS.search_folds))
-        split = (StratifiedKFold if for_classes else KFold)(
+        split = (StratifiedKFold if is_classification else KFold)(
             n_folds, shuffle=True, random_state=self.seed
         )
-        rows = _some(len(X), LIMITS.search_rows, self.seed, "search")
-        search = GridSearchCV(self.model, dict(self.grid), scoring=_merit, cv=split, refit=False)
+        rows = _draw_subset(len(X), LIMITS.search_rows, self.seed, "search")
+        search = GridSearchCV(self.model, dict(self.grid), scoring=_score, cv=split, refit=False)
         best = clone(self.model).set_params(**search.fit(X[rows], y[rows]).best_params_)
-        if not for_classes:
-            left = y - cross_val_predict(best, X, y, cv=split)
-            self.std_ = float(np.sqrt(np.mean(left**2)))
+        if not is_classification:
+            residual = y - cross_val_predict(best, X, y, cv=split)
+            self.std_ = float(np.sqrt(np.mean(residual**2)))
         elif not hasattr(self.model, "predict_proba"):
             folds = min(LIMITS.search_folds, int(counts.min()))
             best = CalibratedClassifierCV(best, ensemble=False, cv=folds)
@@ -96,11 +96,11 @@ class Tuned(_Follower):
         return self
 
 
-class Process(_Follower):
-    """A Gaussian process with one length scale for all inputs or one for each.
+class TunedGaussianProcess(_Delegate):
+    """A Gaussian process with one length-scale for all features or one for each (ARD).
 
-    Of the two, the one with more evidence is kept. Of many rows some are drawn by chance: the cost
-    is the cube of their number.
+    The kernel with the larger evidence (marginal likelihood) is kept. The training rows are
+    subsampled at random to `max_rows`, because the cost is cubic in their number.
 
     Parameters
     ----------
@@ -116,18 +116,18 @@ class Process(_Follower):
         self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit to all rows, or to as many as are allowed."""
-        rows = _some(len(X), self.max_rows, self.seed, "process")
-        scales: list[Any] = [3.0]
-        if 1 < X.shape[1] <= LIMITS.gp_scales:
-            scales.append(np.full(X.shape[1], 3.0))
+        """Fit to all rows, or to a random subset of `max_rows`."""
+        rows = _draw_subset(len(X), self.max_rows, self.seed, "process")
+        length_scales: list[Any] = [3.0]
+        if 1 < X.shape[1] <= LIMITS.gp_ard_features:
+            length_scales.append(np.full(X.shape[1], 3.0))
         fitted = [
             clone(self.model).set_params(kernel=self._kernel(each)).fit(X[rows], y[rows])
-            for each in scales
+            for each in length_scales
         ]
         self.model_ = max(fitted, key=lambda each: each.log_marginal_likelihood_value_)
         return self
 
-    def _kernel(self, scale: Any) -> Kernel:
-        smooth = ConstantKernel(1.0) * RBF(scale)
+    def _kernel(self, length_scale: Any) -> Kernel:
+        smooth = ConstantKernel(1.0) * RBF(length_scale)
         return smooth if is_classifier(self.model) else smooth + WhiteKernel(0.1)

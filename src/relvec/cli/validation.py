@@ -1,4 +1,4 @@
-"""Cross-validation of whole pipelines, all on the same folds."""
+"""Cross-validation of pipelines on the same folds, and permutation importance."""
 
 from __future__ import annotations
 
@@ -18,69 +18,69 @@ from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import encoded_columns
 from relvec.cli.errors import UsageError
 from relvec.cli.limits import LIMITS
-from relvec.cli.metrics import Prediction, measure, predict_table
+from relvec.cli.metrics import Prediction, compute_metrics, predict_table
 from relvec.cli.problem import Problem
-from relvec.cli.sampling import stream
+from relvec.cli.randomness import make_generator
 
 __all__ = [
-    "Outcome",
+    "FoldResults",
     "check_folds",
+    "compute_permutation_importance",
     "cross_validate",
     "make_folds",
-    "relevance_of",
-    "say_many_folds",
+    "note_fold_count",
 ]
 
 Folds = list[tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass
-class Outcome:
-    """How one model did on all folds."""
+class FoldResults:
+    """Results of one model on all folds."""
 
-    figures: list[dict[str, float]] = field(default_factory=list)
-    relevance: list[dict[str, float]] = field(default_factory=list)
+    metrics: list[dict[str, float]] = field(default_factory=list)
+    importance: list[dict[str, float]] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    """Of predictions for a thousand rows, one for each fold."""
+    """Prediction time for 1000 rows, one value per fold."""
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Mean and standard error of every figure over the folds."""
-        names = self.figures[0] if self.figures else {}
-        return {name: _mean_and_error([f[name] for f in self.figures]) for name in names}
+        """Mean and standard error of every metric over the folds."""
+        names = self.metrics[0] if self.metrics else {}
+        return {name: _mean_and_standard_error([f[name] for f in self.metrics]) for name in names}
 
-    def mean_relevance(self) -> dict[str, float]:
-        """Rise of the error without each column, the largest first."""
-        names = self.relevance[0] if self.relevance else {}
-        means = {name: float(np.mean([r[name] for r in self.relevance])) for name in names}
+    def mean_importance(self) -> dict[str, float]:
+        """Permutation importance of each column, averaged over the folds, the largest first."""
+        names = self.importance[0] if self.importance else {}
+        means = {name: float(np.mean([r[name] for r in self.importance])) for name in names}
         return dict(sorted(means.items(), key=lambda item: -item[1]))
 
 
-def _mean_and_error(values: list[float]) -> dict[str, float]:
+def _mean_and_standard_error(values: list[float]) -> dict[str, float]:
     mean = float(np.mean(values))
     error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
     return {"mean": mean, "se": 0.0 if error < LIMITS.rounding * abs(mean) else error}
 
 
-def check_folds(n_folds: int, otherwise: str = "") -> None:
-    """Refuse what is no cross-validation, before anything is read."""
+def check_folds(n_folds: int, hint: str = "") -> None:
+    """Check the number of folds before anything is read."""
     if n_folds < 2:
-        raise UsageError(f"--folds must be 2 or more; got {n_folds}. {otherwise}".rstrip())
+        raise UsageError(f"--folds must be at least 2; got {n_folds}. {hint}".rstrip())
 
 
-def say_many_folds(asked: int, folds: Folds, n_fits: int, console: CommandConsole) -> None:
-    """Say that there are fewer folds than asked for, or that they take long."""
-    if folds and len(folds) < asked:
+def note_fold_count(requested: int, folds: Folds, n_fits: int, console: CommandConsole) -> None:
+    """Note that there are fewer folds than requested, or that there are many fits."""
+    if folds and len(folds) < requested:
         console.note(
-            f"There are {len(folds)} folds, not {asked}: every fold needs two rows, and classes "
-            "to learn from."
+            f"Only {len(folds)} of {requested} folds are used: each needs at least two held-out "
+            "rows, and at least two classes to train on."
         )
     if n_fits > console.limits.many_fits:
-        console.note(f"These are {n_fits} fits; --folds 5 or 10 would do.")
+        console.note(f"{n_fits} fits are needed; --folds 5 or 10 is usually enough.")
 
 
 def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:
-    """Rows to learn from and rows to test on, shuffled; classes in their shares."""
+    """Make shuffled folds of training and held-out rows, stratified by class."""
     n_folds = min(n_folds, max(2, problem.n_rows // 2))
     rows = np.zeros(problem.n_rows)
     if problem.task == "regression":
@@ -88,7 +88,7 @@ def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:
     largest = int(np.unique(problem.target, return_counts=True)[1].max())
     splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of classes smaller than the number of folds
+        warnings.simplefilter("ignore")  # classes with fewer rows than folds
         folds = list(splitter.split(rows, problem.target))
     return [fold for fold in folds if len(np.unique(problem.target[fold[0]])) > 1]
 
@@ -99,38 +99,40 @@ def cross_validate(
     folds: Folds,
     *,
     advance: Callable[[int], None] = lambda steps: None,
-    ask: Callable[[Any, pl.DataFrame], Prediction] = predict_table,
-    size_of: Callable[[Any], float] | None = None,
-    relevance_for: tuple[str, ...] = (),
+    predict: Callable[[Any, pl.DataFrame], Prediction] = predict_table,
+    model_size: Callable[[Any], float] | None = None,
+    importance_for: tuple[str, ...] = (),
     seed: int = 0,
-) -> dict[str, Outcome]:
-    """Fit every candidate on every fold and measure it on the rest.
+) -> dict[str, FoldResults]:
+    """Fit every candidate on the training rows of every fold; evaluate on the held-out rows.
 
-    Everything that is learnt, medians and levels included, is learnt on the rows of the fold.
+    The whole pipeline is fitted in each fold, including the medians and categories of the encoder.
     """
-    outcomes = {name: Outcome() for name in candidates}
+    results = {name: FoldResults() for name in candidates}
     for train, test in folds:
-        inputs, held_out = problem.table[train], problem.table[test]
+        training, held_out = problem.table[train], problem.table[test]
         for name, candidate in candidates.items():
             with warnings.catch_warnings():
-                # those of the final fit are said; here they would come once for each fold
+                # warnings of the final fit are shown; here they would repeat for each fold
                 warnings.simplefilter("ignore")
-                fitted = clone(candidate).fit(inputs, problem.target[train])
-                said = ask(fitted, held_out)
-            outcome = outcomes[name]
-            outcome.figures.append(measure(problem.target[test], said))
-            if size_of is not None:
-                outcome.sizes.append(size_of(fitted))
-                outcome.seconds.append(_seconds_for_1000(partial(ask, fitted), held_out))
-            if name in relevance_for:
+                fitted = clone(candidate).fit(training, problem.target[train])
+                prediction = predict(fitted, held_out)
+            fold_results = results[name]
+            fold_results.metrics.append(compute_metrics(problem.target[test], prediction))
+            if model_size is not None:
+                fold_results.sizes.append(model_size(fitted))
+                fold_results.seconds.append(_time_1000_rows(partial(predict, fitted), held_out))
+            if name in importance_for:
                 known = problem.target[test]
-                outcome.relevance.append(relevance_of(fitted, held_out, known, seed))
+                fold_results.importance.append(
+                    compute_permutation_importance(fitted, held_out, known, seed)
+                )
             advance(1)
-    return outcomes
+    return results
 
 
-def _seconds_for_1000(work: Callable[[pl.DataFrame], Any], table: pl.DataFrame) -> float:
-    """Time of predictions for a thousand rows, the better of two."""
+def _time_1000_rows(work: Callable[[pl.DataFrame], Any], table: pl.DataFrame) -> float:
+    """Measure the time to predict 1000 rows; the shorter of two runs."""
     rows = table[np.resize(np.arange(len(table)), 1000)]
     times = []
     for _ in range(2):
@@ -140,37 +142,38 @@ def _seconds_for_1000(work: Callable[[pl.DataFrame], Any], table: pl.DataFrame) 
     return min(times)
 
 
-def relevance_of(
+def compute_permutation_importance(
     fitted: Any, table: pl.DataFrame, target: np.ndarray, seed: int
 ) -> dict[str, float]:
-    """How much the error rises when the values of one column are shuffled among rows.
+    """Compute the permutation importance of each column (Breiman 2001).
 
-    Of many rows some are drawn. The error is the root mean square, or for classes the log loss.
+    It is the increase in RMSE, or in log loss for classes, when the values of the column are
+    permuted among the rows. A column of categories is permuted as a whole, not feature by feature.
     """
-    rng = stream(seed, "relevance")
-    if len(target) > LIMITS.relevance_rows:
-        # files are often sorted: the first rows would not speak for all
-        rows = np.sort(rng.choice(len(target), LIMITS.relevance_rows, replace=False))
+    rng = make_generator(seed, "relevance")  # another label would change the random numbers
+    if len(target) > LIMITS.importance_rows:
+        # a random subset: files are often sorted, so that the first rows are not representative
+        rows = np.sort(rng.choice(len(target), LIMITS.importance_rows, replace=False))
         table, target = table[rows], target[rows]
     encoder, model = fitted[0], fitted[-1]
-    inputs = encoder.transform(table)
-    seen = np.array([variable for variable, _ in encoded_columns(encoder)])
-    repeats = int(np.clip(LIMITS.shuffled_rows // (len(target) * len(table.columns)), 1, 10))
+    features = encoder.transform(table)
+    column_of_feature = np.array([column for column, _ in encoded_columns(encoder)])
+    repeats = int(np.clip(LIMITS.permuted_rows // (len(target) * len(table.columns)), 1, 10))
 
     def error() -> float:
-        figures = measure(target, predict_table(model, inputs, with_std=False))
-        return figures["log_loss"] if "log_loss" in figures else figures["rmse"]
+        metrics = compute_metrics(target, predict_table(model, features, with_std=False))
+        return metrics["log_loss"] if "log_loss" in metrics else metrics["rmse"]
 
-    before = error()
-    rises = {}
+    unpermuted = error()
+    importance = {}
     for name in table.columns:
-        where = seen == name
-        kept = inputs[:, where]
+        is_of_column = column_of_feature == name
+        original = features[:, is_of_column]
         errors = []
         for _ in range(repeats):
-            inputs[:, where] = kept[rng.permutation(len(kept))]
+            features[:, is_of_column] = original[rng.permutation(len(original))]
             errors.append(error())
-        inputs[:, where] = kept
-        rise = float(np.mean(errors)) - before
-        rises[name] = rise if abs(rise) > LIMITS.rounding * before else 0.0
-    return rises
+        features[:, is_of_column] = original
+        increase = float(np.mean(errors)) - unpermuted
+        importance[name] = increase if abs(increase) > LIMITS.rounding * unpermuted else 0.0
+    return importance

@@ -1,4 +1,4 @@
-"""Test signals, classes of known probabilities and known functions, made on the spot.
+"""Synthetic data with known truth: test signals, two-class problems and regression functions.
 
 Examples
 --------
@@ -13,14 +13,6 @@ from __future__ import annotations
 from relvec.datasets.families import RANDOM_FAMILIES, make_random_signal
 from relvec.datasets.features import RingTruth, make_ring, make_twonorm
 from relvec.datasets.functions import RegressionTruth, make_friedman, make_sinc_and_line
-from relvec.datasets.labels import (
-    GaussianMixtures,
-    TwoClassTruth,
-    UniformIntervals,
-    make_overlapping_uniforms,
-    make_ripley_mixture,
-    make_snake,
-)
 from relvec.datasets.signals import (
     GRIDS,
     SIGNAL_NAMES,
@@ -28,6 +20,14 @@ from relvec.datasets.signals import (
     make_noisy_signal,
     make_parts,
     make_signal,
+)
+from relvec.datasets.two_classes import (
+    GaussianMixtures,
+    TwoClassTruth,
+    UniformIntervals,
+    make_overlapping_uniforms,
+    make_ripley_mixture,
+    make_snake,
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Random signals: a new one for every seed, to test what was tuned on fixed ones."""
+"""Random test signals: for testing methods on signals they were not tuned on."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Random = np.random.RandomState
 def make_random_signal(
     family: str, n: int = 1024, *, random_state: int | np.random.RandomState | None = None
 ) -> Vector:
-    """Clean random signal of a family, with mean zero and standard deviation one.
+    """Make a clean random signal of a family, with mean zero and standard deviation one.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def make_random_signal(
     n : int, default=1024
         Number of samples, at least 16.
     random_state : int, RandomState or None, default=None
-        Source of the signal.
+        Seed of the signal.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def make_random_signal(
     (256,)
     """
     check_choice("family", family, RANDOM_FAMILIES)
-    n = check_integer("n", n, minimum=16)  # as `make_signal`
+    n = check_integer("n", n, minimum=16)  # as in `make_signal`
     signal = _FAMILIES[family](np.arange(n) / n, check_random_state(random_state))
     signal = signal - signal.mean()
     return signal / signal.std()
@@ -117,4 +117,4 @@ _FAMILIES: dict[str, Callable[[Vector, Random], Vector]] = {
 }
 
 RANDOM_FAMILIES = tuple(_FAMILIES)
-"""Families that `make_random_signal` knows."""
+"""Families of `make_random_signal`."""

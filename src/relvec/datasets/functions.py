@@ -1,4 +1,4 @@
-"""Functions of inputs of which some matter, under noise, to test how inputs are chosen."""
+"""Regression problems with known functions and relevant features, to test feature selection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_finite_input, check_integer, check_positive
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.datasets.labels import Seed, sampled
+from relvec.datasets.two_classes import Seed, draw_dataset
 
 __all__ = ["RegressionTruth", "make_friedman", "make_sinc_and_line"]
 
@@ -35,7 +35,7 @@ def _friedman_2(X: Matrix) -> Vector:
 
 
 def _friedman_3(X: Matrix) -> Vector:
-    # The resistance is not negative; where it is zero the angle still is what it tends to.
+    # arctan(u / x1) for x1 >= 0; arctan2 gives its limit at x1 = 0.
     values: Vector = np.arctan2(_reactance(X), X[:, 0])
     return values
 
@@ -52,24 +52,24 @@ FRIEDMAN: dict[int, tuple[Callable[[Matrix], Vector], tuple[tuple[float, float],
     2: (_friedman_2, CIRCUIT, 4),
     3: (_friedman_3, CIRCUIT, 4),
 }
-"""Function, ranges of the inputs that matter, and how many inputs there usually are."""
+"""Function, ranges of the relevant features, and usual number of features."""
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionTruth:
-    """What numbers are drawn from: a function of uniform inputs, and Gaussian noise.
+    """Distribution of regression data: a function of uniform features plus Gaussian noise.
 
-    Get one with ``return_truth=True`` from the functions that make data, and call it for the
+    `make_friedman` and `make_sinc_and_line` return it with ``return_truth=True``. Call it to get
     values without noise.
 
     Parameters
     ----------
     function : callable
-        From inputs of shape (n_samples, n_features) to values of shape (n_samples,).
+        Maps inputs of shape (n_samples, n_features) to values of shape (n_samples,).
     low, high : ndarray of shape (n_features,)
-        Ends of the interval that each input is uniform on.
+        Ends of the interval on which each feature is uniform.
     relevant : ndarray of shape (n_relevant,)
-        Positions of the inputs that the function depends on.
+        Indices of the features that the function depends on.
     noise_std : float
         Standard deviation of the noise.
 
@@ -90,11 +90,11 @@ class RegressionTruth:
 
     @property
     def n_features(self) -> int:
-        """Number of inputs."""
+        """Number of features."""
         return len(self.low)
 
     def __call__(self, X: ArrayLike) -> Vector:
-        """Values without noise.
+        """Return values without noise.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class RegressionTruth:
         n_samples : int
             Number of rows, at least 1.
         random_state : int, RandomState or None, default=None
-            Source of the data.
+            Seed of the data.
 
         Returns
         -------
@@ -144,13 +144,13 @@ def make_friedman(
     random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
-    """Friedman's three functions, with the noise that Tipping (2001) added.
+    """Make data from one of Friedman's three functions, with the noise of Tipping (2001).
 
-    The first is ``10 sin(pi x1 x2) + 20 (x3 - 1/2)**2 + 10 x4 + 5 x5`` of ten inputs that are
-    uniform on [0, 1], half of which do not matter; its noise has standard deviation 1. The other
+    The first is ``10 sin(pi x1 x2) + 20 (x3 - 1/2)**2 + 10 x4 + 5 x5`` of ten features that are
+    uniform on [0, 1], half of which are irrelevant; its noise has standard deviation 1. The other
     two are the impedance ``sqrt(x1**2 + u**2)`` and the phase ``arctan(u / x1)`` of a circuit, with
-    ``u = x2 x3 - 1 / (x2 x4)`` and inputs uniform on [0, 100], [40 pi, 560 pi], [0, 1], [1, 11].
-    The standard deviation of their noise is a third of that of the function, over its inputs:
+    ``u = x2 x3 - 1 / (x2 x4)`` and features uniform on [0, 100], [40 pi, 560 pi], [0, 1], [1, 11].
+    The standard deviation of their noise is a third of the standard deviation of the function:
     126.3 and 0.1055.
 
     Parameters
@@ -160,14 +160,14 @@ def make_friedman(
     n_samples : int, default=240
         Number of rows.
     n_features : int, optional
-        Number of inputs; 10, 4 and 4 by default. Those beyond the 5, 4 and 4 that matter are
-        uniform on [0, 1].
+        Number of features; 10, 4 and 4 by default. The first 5, 4 and 4 are relevant; all others
+        are uniform on [0, 1].
     noise : float, optional
         Standard deviation of the noise, instead of Tipping's; zero for none.
     random_state : int, RandomState or None, default=None
-        Source of the data.
+        Seed of the data.
     return_truth : bool, default=False
-        Also return what the data were drawn from.
+        Also return the distribution that the data were drawn from.
 
     Returns
     -------
@@ -175,11 +175,11 @@ def make_friedman(
     y : ndarray of shape (n_samples,)
         Values with noise.
     truth : RegressionTruth
-        A function of inputs anywhere, with `noise_std` and `sample`. Only if `return_truth`.
+        The function at any inputs, with `noise_std` and `sample`. Only if `return_truth`.
 
     See Also
     --------
-    sklearn.datasets.make_friedman1 : With noise to be chosen, and without the truth.
+    sklearn.datasets.make_friedman1 : The first function, without Tipping's noise and the truth.
 
     References
     ----------
@@ -208,7 +208,7 @@ def make_friedman(
     )
     low, high = np.array([*ranges, *((0.0, 1.0),) * (n_features - len(ranges))]).T
     truth = RegressionTruth(function, low, high, np.arange(len(ranges)), std)
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 def make_sinc_and_line(
@@ -218,10 +218,10 @@ def make_sinc_and_line(
     random_state: Seed = None,
     return_truth: bool = False,
 ) -> tuple[Any, ...]:
-    """A function that winds along one input and is straight along the other.
+    """Make data from ``sin(x1) / x1 + 0.1 x2``: non-linear in one feature, linear in the other.
 
-    It is ``sin(x1) / x1 + 0.1 x2``, after Tipping (2001), who does not say where the inputs are;
-    here both are uniform on [-10, 10].
+    The function is Tipping's (2001). He does not give the distribution of the inputs; here both
+    features are uniform on [-10, 10].
 
     Parameters
     ----------
@@ -230,9 +230,9 @@ def make_sinc_and_line(
     noise : float, default=0.1
         Standard deviation of the noise; zero for none.
     random_state : int, RandomState or None, default=None
-        Source of the data.
+        Seed of the data.
     return_truth : bool, default=False
-        Also return what the data were drawn from.
+        Also return the distribution that the data were drawn from.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def make_sinc_and_line(
     y : ndarray of shape (n_samples,)
         Values with noise.
     truth : RegressionTruth
-        A function of inputs anywhere, with `noise_std` and `sample`. Only if `return_truth`.
+        The function at any inputs, with `noise_std` and `sample`. Only if `return_truth`.
 
     References
     ----------
@@ -256,18 +256,18 @@ def make_sinc_and_line(
     ends = np.full(2, 10.0)
     std = check_positive("noise", noise, allow_zero=True)
     truth = RegressionTruth(_sinc_and_line, -ends, ends, np.arange(2), std)
-    return sampled(truth, n_samples, random_state, return_truth)
+    return draw_dataset(truth, n_samples, random_state, return_truth)
 
 
 @cache
 def _friedman_noise(kind: int) -> float:
-    """Standard deviation of the noise that Tipping added."""
+    """Return the standard deviation of Tipping's noise."""
     if kind == 1:
         return 1.0
     function, ranges, _ = FRIEDMAN[kind]
     low, high = np.array(ranges).T
-    # From 2^16 points the spread is known to 1e-4 of itself.
+    # With 2^16 points the relative error of the standard deviation is 1e-4.
     points = qmc.Sobol(len(ranges), scramble=False).random_base2(16)
-    # Sobol's points begin in a corner, where the phase turns fast; any shift takes them away.
+    # The first Sobol point is a corner of the cube, where the phase changes fast: shift all points.
     points = (points + np.sqrt([2.0, 3.0, 5.0, 7.0])) % 1.0
     return float(function(low + (high - low) * points).std()) / 3.0

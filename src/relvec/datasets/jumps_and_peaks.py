@@ -1,7 +1,7 @@
-"""Signals with jumps, peaks and kinks: few large wavelet coefficients.
+"""Test signals with jumps, peaks and kinks, which are sparse in wavelets.
 
-Formulas of WaveLab's ``MakeSignal`` (Buckheit, Chen, Donoho, Johnstone and Scargle) unless said
-otherwise. Each takes the sample positions in [0, 1].
+Formulas are those of WaveLab's ``MakeSignal`` (Buckheit, Chen, Donoho, Johnstone and Scargle)
+unless stated otherwise. Each function takes the sample positions in [0, 1].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
     "telegraph",
 ]
 
-_PLACE = np.array([0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
+_POSITION = np.array([0.1, 0.13, 0.15, 0.23, 0.25, 0.40, 0.44, 0.65, 0.76, 0.78, 0.81])
 _STEP = np.array([4.0, -5.0, 3.0, -4.0, 5.0, -4.2, 2.1, 4.3, -3.1, 2.1, -4.2])
 _HEIGHT = np.array([4.0, 5.0, 3.0, 4.0, 5.0, 4.2, 2.1, 4.3, 3.1, 5.1, 4.2])
 _WIDTH = np.array([0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.008, 0.005])
@@ -35,16 +35,16 @@ _WIDTH = np.array([0.005, 0.005, 0.006, 0.01, 0.01, 0.03, 0.01, 0.01, 0.005, 0.0
 def blocks(t: Vector) -> Vector:
     """Eleven jumps (Donoho and Johnstone, 1994)."""
     signal = np.zeros_like(t)
-    for place, step in zip(_PLACE, _STEP, strict=True):
-        signal += 0.5 * step * (1.0 + np.sign(t - place))
+    for position, step in zip(_POSITION, _STEP, strict=True):
+        signal += 0.5 * step * (1.0 + np.sign(t - position))
     return signal
 
 
 def bumps(t: Vector) -> Vector:
     """Eleven sharp peaks (Donoho and Johnstone, 1994)."""
     signal = np.zeros_like(t)
-    for place, height, width in zip(_PLACE, _HEIGHT, _WIDTH, strict=True):
-        signal += height / (1.0 + np.abs((t - place) / width)) ** 4
+    for position, height, width in zip(_POSITION, _HEIGHT, _WIDTH, strict=True):
+        signal += height / (1.0 + np.abs((t - position) / width)) ** 4
     return signal
 
 
@@ -64,7 +64,7 @@ def ramp(t: Vector) -> Vector:
 
 
 def cusp(t: Vector) -> Vector:
-    """The root of the distance from 0.37."""
+    """The square root of the distance from 0.37."""
     return np.sqrt(np.abs(t - 0.37))
 
 
@@ -72,22 +72,22 @@ def singularity(t: Vector) -> Vector:
     """One over the distance from a point between two samples near 0.37."""
     n = len(t)
     centre = (np.floor(0.37 * n) + 0.5) / n
-    # On WaveLab's grid no sample is nearer than this; on others one could be at the pole.
+    # On WaveLab's grid no sample is nearer than this; on other grids a sample could be the pole.
     return 1.0 / np.maximum(np.abs(t - centre), 0.5 / n)
 
 
 def kronecker(t: Vector) -> Vector:
-    """A single one, the rest zero (WaveLab's Leopold)."""
+    """One sample equal to one, all others zero (WaveLab's Leopold)."""
     signal = np.zeros_like(t)
     signal[int(np.floor(0.37 * len(t))) - 1] = 1.0
     return signal
 
 
 def spikes(t: Vector) -> Vector:
-    """One sample in 64 differs from zero, at irregular places, with heights from 1 to 5."""
+    """Isolated spikes: one sample in 64, at irregular positions, with heights from 1 to 5."""
     n = len(t)
     index = np.arange(max(1, n // 64))
-    # Multiples of the golden ratio fill an interval irregularly and without chance.
+    # Multiples of the golden ratio modulo one are irregular but deterministic.
     jitter = (index * 0.6180339887498949) % 1.0
     signal = np.zeros_like(t)
     signal[((index + jitter) / len(index) * n).astype(np.intp)] = (
@@ -102,14 +102,14 @@ def square(t: Vector) -> Vector:
 
 
 def telegraph(t: Vector) -> Vector:
-    """Plus and minus one, switching forty times at irregular places."""
+    """Plus and minus one, switching forty times at irregular positions."""
     index = np.arange(40)
     switches = np.sort((0.01 + index * 0.6180339887498949) % 1.0)
     return np.where(np.searchsorted(switches, t) % 2, -1.0, 1.0)
 
 
 def piece_regular(t: Vector) -> Vector:
-    """Smooth pieces between jumps; the signal of many figures in Mallat's book."""
+    """Smooth pieces between jumps (Mallat's book)."""
     n = len(t)
     half, third, fifth, seventh = n // 2, n // 3, n // 5, n // 7
     twelfth, twentieth = n // 12, n // 20

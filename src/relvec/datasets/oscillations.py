@@ -1,8 +1,8 @@
-"""Signals that oscillate: sines, chirps and their mixtures; dense in a wavelet basis.
+"""Oscillating test signals: sines, chirps and their mixtures, which are not sparse in wavelets.
 
-Formulas of WaveLab's ``MakeSignal`` (Buckheit, Chen, Donoho, Johnstone and Scargle) unless said
-otherwise. Each takes the sample positions in [0, 1]; frequencies grow with the number of
-samples, so that a signal looks alike at every length.
+Formulas are those of WaveLab's ``MakeSignal`` (Buckheit, Chen, Donoho, Johnstone and Scargle)
+unless stated otherwise. Each function takes the sample positions in [0, 1]. Frequencies are
+proportional to the number of samples.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ __all__ = [
 
 
 def doppler(t: Vector) -> Vector:
-    """A sine that slows down (Donoho and Johnstone, 1994)."""
+    """A sine of decreasing frequency (Donoho and Johnstone, 1994)."""
     return np.sqrt(np.maximum(t * (1.0 - t), 0.0)) * np.sin(2.1 * np.pi / (t + 0.05))
 
 
 def hisine(t: Vector) -> Vector:
-    """A sine at 0.69 of the highest frequency."""
+    """A sine at 0.69 of the Nyquist frequency."""
     return np.sin(0.6902 * np.pi * len(t) * t)
 
 
 def losine(t: Vector) -> Vector:
-    """A sine at a third of the highest frequency."""
+    """A sine at a third of the Nyquist frequency."""
     return np.sin(0.3333 * np.pi * len(t) * t)
 
 
 def linchirp(t: Vector) -> Vector:
-    """A sine whose frequency grows from zero to half of the highest."""
+    """A sine whose frequency grows linearly from zero to half the Nyquist frequency."""
     return np.sin(0.5 * np.pi * len(t) * t**2)
 
 
 def linchirp_slow(t: Vector) -> Vector:
-    """The chirp within MishMash: a quarter as fast."""
+    """The linear chirp in MishMash: a quarter of the frequency of `linchirp`."""
     return np.sin(0.125 * np.pi * len(t) * t**2)
 
 
@@ -77,7 +77,7 @@ def hyp_chirps(t: Vector) -> Vector:
     """Two hyperbolic chirps under a smooth window (Mallat's book)."""
     n = len(t)
     t = t + 0.001 / n
-    # Outside the windows the phase passes a pole; there any finite number will do.
+    # Outside the windows the phase has a pole; there any finite number serves.
     inverse = 1.0 / np.where(t < 0.75, 0.8 - t, 1.0)
     scaled = np.pi * n / 1024.0 * inverse
     slow = np.sin(15.0 * scaled) * ((t > 0.1) & (t < 0.68))
@@ -128,7 +128,7 @@ def sine_one_over_x(t: Vector) -> Vector:
 
 
 def riemann(t: Vector) -> Vector:
-    """Riemann's function without derivative: frequencies are square numbers."""
+    """Riemann's non-differentiable function: frequencies are square numbers."""
     n = len(t)
     # WaveLab rounds the root, which makes the signal longer for some n.
     root = np.arange(1, int(np.floor(np.sqrt(n))) + 1)
@@ -138,14 +138,14 @@ def riemann(t: Vector) -> Vector:
 
 
 def am_fm(t: Vector) -> Vector:
-    """A tone whose loudness and pitch both swing (ours)."""
+    """A sine with amplitude and frequency modulation (ours)."""
     n = len(t)
-    loudness = 1.0 + 0.8 * np.sin(6.0 * np.pi * t)
-    return loudness * np.sin(0.4 * np.pi * n * t + 0.03 * n * np.sin(4.0 * np.pi * t))
+    amplitude = 1.0 + 0.8 * np.sin(6.0 * np.pi * t)
+    return amplitude * np.sin(0.4 * np.pi * n * t + 0.03 * n * np.sin(4.0 * np.pi * t))
 
 
 def harmonics(t: Vector) -> Vector:
-    """Twelve harmonics of a tone, as of a plucked string (ours)."""
+    """Twelve decaying harmonics, as of a plucked string (ours)."""
     order = np.arange(1, 13)[:, np.newaxis]
     tones = np.sin(0.0731 * np.pi * len(t) * order * t + order) * np.exp(-0.5 * order * t)
     total: Vector = (tones / np.sqrt(order)).sum(axis=0)
@@ -153,7 +153,7 @@ def harmonics(t: Vector) -> Vector:
 
 
 def _packet(t: Vector, centre: float, slope: float) -> Vector:
-    """A bell around `centre`, one sample late as in WaveLab."""
+    """A Gaussian envelope around `centre`, one sample late as in WaveLab."""
     return np.exp(-((slope * (t - 1.0 / len(t) - centre)) ** 2))
 
 

@@ -1,4 +1,4 @@
-"""Clean test signals by name, whole or in parts, and with noise."""
+"""Test signals of the denoising literature by name: clean, in parts, and with noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["GRIDS", "SIGNAL_NAMES", "NoisySignal", "make_noisy_signal", "make_pa
 Formula = Callable[[Vector], Vector]
 
 GRIDS = ("wavelab", "linspace")
-"""Where samples lie: at ``1/n, 2/n, ..., 1`` or at ``0, ..., 1``."""
+"""Sample positions: ``1/n, 2/n, ..., 1`` or ``linspace(0, 1, n)``."""
 
 _SIGNALS: dict[str, tuple[Formula, ...]] = {
     "Blocks": (jumps.blocks,),
@@ -54,9 +54,9 @@ _SIGNALS: dict[str, tuple[Formula, ...]] = {
 }
 
 SIGNAL_NAMES = tuple(_SIGNALS)
-"""Names that `make_signal` knows."""
+"""Signals of `make_signal`."""
 
-# Schmolck's Sinc has samples at both ends of [-10, 10] also where his Bumps is on WaveLab's grid.
+# Schmolck's Sinc includes both ends of [-10, 10], even where his Bumps is on WaveLab's grid.
 _ALWAYS_LINSPACE: frozenset[Formula] = frozenset({jumps.sinc})
 
 
@@ -89,15 +89,15 @@ class NoisySignal(NamedTuple):
 
 
 def make_signal(name: str, n: int = 1024, *, grid: str = "wavelab") -> Vector:
-    """Clean test signal of the denoising literature.
+    """Make a clean test signal of the denoising literature.
 
     Parameters
     ----------
     name : str
-        One of `SIGNAL_NAMES`; capitals, hyphens, underscores and spaces do not matter.
-        "Blocks", "Bumps", "HeaviSine", "Doppler" are those of Donoho and Johnstone (1994),
-        "Sinc" and "BlocksSinc" those of the smooth relevance vector machine, "Spikes",
-        "Square", "Telegraph", "AmFm" and "Harmonics" are ours; the rest are WaveLab's.
+        One of `SIGNAL_NAMES`; case, hyphens, underscores and spaces are ignored. "Blocks",
+        "Bumps", "HeaviSine" and "Doppler" are those of Donoho and Johnstone (1994), "Sinc" and
+        "BlocksSinc" those of Schmolck (2008). "Spikes", "Square", "Telegraph", "AmFm" and
+        "Harmonics" are ours; all others are WaveLab's.
     n : int, default=1024
         Number of samples, at least 16.
     grid : {"wavelab", "linspace"}, default="wavelab"
@@ -129,7 +129,7 @@ def make_signal(name: str, n: int = 1024, *, grid: str = "wavelab") -> Vector:
 
 
 def make_parts(name: str, n: int = 1024, *, grid: str = "wavelab") -> Matrix:
-    """Components whose sum is the signal `name`: the truth for source separation.
+    """Make the components whose sum is the signal `name`: the truth for source separation.
 
     Parameters
     ----------
@@ -153,13 +153,13 @@ def make_parts(name: str, n: int = 1024, *, grid: str = "wavelab") -> Matrix:
     (0.0, 0.0)
     """
     canonical = _canonical(name)
-    # below 16 the pieces of some signals have no samples at all
+    # with fewer samples some pieces of the signals would be empty
     n = check_integer("n", n, minimum=16)
     check_choice("grid", grid, GRIDS)
     formulas = _SIGNALS[canonical]
     if canonical != "BlocksSinc":
         return np.stack([_sample(formula, n, grid) for formula in formulas])
-    # The two halves follow each other, each on a grid of its own.
+    # Blocks fills the first half and Sinc the second, each on its own grid.
     parts = np.zeros((2, n))
     parts[0, : n // 2] = _sample(formulas[0], n // 2, grid)
     parts[1, n // 2 :] = _sample(formulas[1], n - n // 2, grid)
@@ -175,7 +175,7 @@ def make_noisy_signal(
     exact_noise: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> NoisySignal:
-    """Test signal with Gaussian white noise.
+    """Make a test signal with Gaussian white noise.
 
     Parameters
     ----------
@@ -184,15 +184,15 @@ def make_noisy_signal(
     n : int, default=1024
         Number of samples, at least 16.
     snr : float, default=7.0
-        Standard deviation of the clean signal over that of the noise.
+        Signal-to-noise ratio: standard deviation of the clean signal over that of the noise.
     grid : {"wavelab", "linspace"}, default="wavelab"
         As in `make_signal`.
     exact_noise : bool, default=False
-        Shift and scale the draw to mean zero and exactly the standard deviation wanted. Mean
-        squared errors then scatter less between draws, as they do in the tables of Schmolck
-        (2008).
+        Shift and scale the noise to a sample mean of zero and exactly the specified sample
+        standard deviation, as in the tables of Schmolck (2008). Mean squared errors then vary less
+        between draws.
     random_state : int, RandomState or None, default=None
-        Source of the noise.
+        Seed of the noise.
 
     Returns
     -------
@@ -217,22 +217,22 @@ def make_noisy_signal(
 
 
 def _positions(n: int, grid: str) -> Vector:
-    """Where the samples lie in [0, 1]."""
+    """Return the positions of the samples in [0, 1]."""
     return np.arange(1, n + 1) / n if grid == "wavelab" else np.linspace(0.0, 1.0, n)
 
 
 def _sample(formula: Formula, n: int, grid: str) -> Vector:
-    """Values of one formula."""
+    """Evaluate one formula on a grid."""
     return formula(_positions(n, "linspace" if formula in _ALWAYS_LINSPACE else grid))
 
 
 def _plain(name: str) -> str:
-    """Return the name without what does not matter."""
+    """Return the name in lower case, without hyphens, underscores and spaces."""
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
 def _canonical(name: str) -> str:
-    """Name as it stands in `SIGNAL_NAMES`, or an error that proposes the nearest."""
+    """Return the name as spelled in `SIGNAL_NAMES`; an unknown name raises an error."""
     if isinstance(name, str):
         for known in SIGNAL_NAMES:
             if _plain(known) == _plain(name):

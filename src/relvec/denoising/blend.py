@@ -1,4 +1,8 @@
-"""Several transforms try the same signal; an unbiased estimate of the error blends them."""
+"""Weighted mean of the estimates of several transforms.
+
+The weights minimise Stein's unbiased risk estimate (SURE) of the mean squared error:
+Stein (1981), Estimation of the mean of a multivariate normal distribution, Annals of Statistics 9.
+"""
 
 from __future__ import annotations
 
@@ -11,47 +15,53 @@ import numpy as np
 
 from relvec._typing import Matrix, Vector
 from relvec.denoising.frame import Array
-from relvec.denoising.recipes import Recipe, set_up
-from relvec.denoising.rule import shrink_band
+from relvec.denoising.group_shrinkage import shrink_band
+from relvec.denoising.transforms import TransformChoice, make_frame
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 
-__all__ = ["Attempt", "Denoised", "attempt", "blend"]
+__all__ = ["Denoised", "TransformEstimate", "blend_transforms", "denoise_with_transform"]
 
 
-class Attempt(NamedTuple):
-    """What one transform makes of a signal."""
+class TransformEstimate(NamedTuple):
+    """The denoised signal under one transform."""
 
     mean: Array
+    """Posterior mean of the signal."""
     variance: Array | None
-    penalty: float
-    """Sum over samples of noise variance times the derivative of `mean` in its own datum."""
-    freedom: float
+    """Posterior variance of every sample."""
+    divergence: float
+    """``sum_i sigma_i^2 d mean_i / d y_i``: the divergence term of Stein's risk estimate."""
+    effective_dof: float
+    """Effective degrees of freedom."""
 
 
 class Denoised(NamedTuple):
-    """The weighted mean of several attempts: the answer for a signal or a part of it."""
+    """The denoised signal, or one tile of it: a weighted mean over transforms."""
 
     mean: Array
+    """Posterior mean of the signal."""
     variance: Array | None
-    freedom: float
+    """Posterior variance of every sample."""
+    effective_dof: float
+    """Effective degrees of freedom."""
     weights: Vector
-    """Weight of each recipe, averaged over tiles: not negative, summing to one."""
-    errors: Vector
-    """Unbiased estimate of the mean squared error of each recipe alone."""
-    error: float
-    """The same for the blend (biased down a little, as its weights were chosen by it)."""
+    """Weight of each transform, averaged over tiles: non-negative, summing to one."""
+    transform_mse: Vector
+    """Stein's unbiased estimate of the mean squared error of each transform alone."""
+    mse: float
+    """The same for the weighted mean. It is slightly too small, because the weights minimise it."""
 
 
-def attempt(
+def denoise_with_transform(
     values: Array,
     noise: Array | float,
     c: float,
-    recipe: Recipe,
+    choice: TransformChoice,
     boundary: str,
     *,
     want_variance: bool = False,
     tuning: DenoisingTuning = DEFAULT,
-) -> Attempt:
+) -> TransformEstimate:
     """Denoise with one transform.
 
     Parameters
@@ -59,106 +69,126 @@ def attempt(
     values : ndarray
         Signal of zero mean.
     noise : float or ndarray
-        Noise variance, of every sample or of each.
+        Noise variance: one number, or one per sample.
     c : float
-        Penalty of one degree of freedom.
-    recipe : Recipe
-        Transform and neighbourhood.
+        Penalty per effective degree of freedom.
+    choice : TransformChoice
+        Transform, and the number of neighbours that share a precision.
     boundary : str
-        How the signal is continued beyond its ends.
+        How the signal is extended beyond its ends.
     want_variance : bool, default=False
-        Whether to return the posterior variance of each sample as well.
+        Whether to compute the posterior variance of each sample as well.
     tuning : DenoisingTuning, optional
-        How many shifts are averaged, and how penalties are chosen.
+        Number of shifts, and how group penalties are chosen.
+
+    Returns
+    -------
+    estimate : TransformEstimate
     """
-    canvas, frame = set_up(recipe, values.shape, boundary, tuning)
+    padded, frame = make_frame(choice, values.shape, boundary, tuning)
     inside: Iterator[Array]
     noises: Iterator[Array | float]
+    # `inside`: the part of each coefficient's noise variance that comes from samples of the
+    # signal; the rest comes from the padding. `noises`: the whole noise variance.
     if isinstance(noise, float):
-        inside = (noise * energy for energy in frame.inside(canvas.window))
+        # an orthonormal transform keeps white noise white
+        inside = (noise * energy for energy in frame.energy_inside(padded.window))
         noises = iter([noise] * len(frame.bands))
     else:
-        inside = frame.gather(canvas.surround(noise))
-        noises = frame.gather(canvas.extend(noise))
-    coefficients = frame.analyse(canvas.extend(values))
+        inside = frame.analyse_variance(padded.embed(noise))
+        noises = frame.analyse_variance(padded.pad(noise))
+    coefficients = frame.analyse(padded.pad(values))
     variances: list[Array] = []
-    penalties: dict[str, float] = {}
-    penalty = freedom = 0.0
-    for place, (band, level, energy) in enumerate(zip(frame.bands, noises, inside, strict=True)):
+    # bands of one kind (the shifts of one transform) share the group penalty chosen on the first
+    group_penalties: dict[str, float] = {}
+    divergence = effective_dof = 0.0
+    for index, (band, band_noise, noise_inside) in enumerate(
+        zip(frame.bands, noises, inside, strict=True)
+    ):
         shrunk = shrink_band(
-            coefficients[place],
-            level,
-            energy,
+            coefficients[index],
+            band_noise,
+            noise_inside,
             c,
             band,
-            recipe.width,
-            penalties.get(band.kind),
+            choice.width,
+            group_penalties.get(band.kind),
             tuning,
         )
-        penalties[band.kind] = shrunk.group_c
-        coefficients[place] = shrunk.values
-        penalty += shrunk.penalty
-        freedom += shrunk.freedom
+        group_penalties[band.kind] = shrunk.group_c
+        coefficients[index] = shrunk.values
+        divergence += shrunk.divergence
+        effective_dof += shrunk.effective_dof
         if want_variance:
-            variances.append(level * shrunk.factor)
-    mean = canvas.crop(frame.synthesise(coefficients))
-    variance = canvas.crop(frame.spread(variances)) if want_variance else None
-    return Attempt(mean, variance, penalty, freedom)
+            # posterior variance of a coefficient: sigma^2 kappa
+            variances.append(band_noise * shrunk.factor)
+    mean = padded.crop(frame.synthesise(coefficients))
+    variance = padded.crop(frame.synthesise_variance(variances)) if want_variance else None
+    return TransformEstimate(mean, variance, divergence, effective_dof)
 
 
-def blend(
+def blend_transforms(
     values: Array,
     noise: Array | float,
     c: float,
-    recipes: Sequence[Recipe],
+    transforms: Sequence[TransformChoice],
     boundary: str,
     *,
     want_variance: bool = False,
     tuning: DenoisingTuning = DEFAULT,
 ) -> Denoised:
-    """Denoise with each of several transforms and average them with the best weights.
+    """Denoise with several transforms and average the results with weights that minimise SURE.
 
-    The squared error of a weighted mean is estimated without bias by Stein's formula: its
-    squared distance to the data, less the noise, plus twice its covariance with the data. It
-    is quadratic in the weights.
+    For an estimate ``m(y)`` of the signal, Stein's unbiased estimate of the squared error is
+    ``|m - y|^2 - sum_i sigma_i^2 + 2 sum_i sigma_i^2 d m_i / d y_i``. For a weighted mean of
+    estimates it is quadratic in the weights.
 
     Parameters
     ----------
     values, noise, c, boundary, want_variance, tuning
-        As in `attempt`.
-    recipes : sequence of Recipe
-        What to try.
+        As in `denoise_with_transform`.
+    transforms : sequence of TransformChoice
+        The transforms to average.
+
+    Returns
+    -------
+    denoised : Denoised
     """
-    work = partial(attempt, c=c, boundary=boundary, want_variance=want_variance, tuning=tuning)
+    denoise_one = partial(
+        denoise_with_transform, c=c, boundary=boundary, want_variance=want_variance, tuning=tuning
+    )
     shape = values.shape
-    if 1 in shape:  # continued along such an axis, noise would repeat itself and pass as signal
+    # padding an axis of length one would repeat the noise, which would then look like signal
+    if 1 in shape:
         values = values.squeeze()
         noise = noise if isinstance(noise, float) else noise.squeeze()
-    level = values.mean()
-    centred = values - level
-    attempts = [work(centred, noise, recipe=recipe) for recipe in recipes]
-    residuals = np.stack([(tried.mean - centred).ravel() for tried in attempts])
-    penalties = np.array([tried.penalty for tried in attempts])
-    # on weights that sum to one, 2 w'p is the quadratic form of p_i + p_j
-    form = residuals @ residuals.T + penalties[:, None] + penalties
-    weights = simplex_minimum(form)
-    total_noise = _total(noise, values.size)
+    offset = values.mean()
+    centred = values - offset
+    estimates = [denoise_one(centred, noise, choice=choice) for choice in transforms]
+    residuals = np.stack([(estimate.mean - centred).ravel() for estimate in estimates])
+    divergences = np.array([estimate.divergence for estimate in estimates])
+    # With sum(w) = 1 the linear term 2 w'd equals the quadratic form of d_i + d_j, so that SURE
+    # plus the total noise variance is w' form w.
+    form = residuals @ residuals.T + divergences[:, None] + divergences
+    weights = minimise_on_simplex(form)
+    total_noise = _sum_noise(noise, values.size)
     variance = None
     if want_variance:
-        variance = _average(weights, [tried.variance for tried in attempts])
-        variance = variance + np.mean(noise) / values.size  # of the subtracted mean
+        variance = _average(weights, [estimate.variance for estimate in estimates])
+        # the subtracted mean is itself uncertain
+        variance = variance + np.mean(noise) / values.size
         variance = variance.reshape(shape)
     return Denoised(
-        mean=(level + _average(weights, [tried.mean for tried in attempts])).reshape(shape),
+        mean=(offset + _average(weights, [estimate.mean for estimate in estimates])).reshape(shape),
         variance=variance,
-        freedom=1.0 + float(weights @ [tried.freedom for tried in attempts]),
+        effective_dof=1.0 + float(weights @ [estimate.effective_dof for estimate in estimates]),
         weights=weights,
-        errors=(np.diagonal(form) - total_noise) / values.size,
-        error=(float(weights @ form @ weights) - total_noise) / values.size,
+        transform_mse=(np.diagonal(form) - total_noise) / values.size,
+        mse=(float(weights @ form @ weights) - total_noise) / values.size,
     )
 
 
-def _total(noise: Array | float, n_samples: int) -> float:
+def _sum_noise(noise: Array | float, n_samples: int) -> float:
     return noise * n_samples if isinstance(noise, float) else float(np.sum(noise))
 
 
@@ -166,30 +196,33 @@ def _average(weights: Vector, arrays: Sequence[Any]) -> Array:
     return sum(weight * array for weight, array in zip(weights, arrays, strict=True))
 
 
-def simplex_minimum(form: Matrix) -> Vector:
-    """Weights, not negative and summing to one, at which a quadratic form is least.
+def minimise_on_simplex(form: Matrix) -> Vector:
+    """Minimise a quadratic form over weights that are non-negative and sum to one.
+
+    Every subset of the weights is tried as the set of positive ones: ``2^n - 1`` linear systems,
+    which is cheap for the few transforms that are averaged.
 
     Examples
     --------
     >>> import numpy as np
-    >>> simplex_minimum(np.array([[1.0, 0.0], [0.0, 3.0]]))
+    >>> minimise_on_simplex(np.array([[1.0, 0.0], [0.0, 3.0]]))
     array([0.75, 0.25])
     """
     n = len(form)
     scale = max(float(np.abs(form).max()), np.finfo(float).tiny)
     form = form / scale
-    best, least = np.zeros(n), np.inf
+    best, lowest = np.zeros(n), np.inf
     supports = chain.from_iterable(combinations(range(n), size) for size in range(1, n + 1))
     for support in map(list, supports):
         part = form[np.ix_(support, support)]
-        # Lagrange: part w = mu 1, sum w = 1
+        # Lagrange conditions: part w = mu 1, sum(w) = 1
         system = np.block([[part, np.ones((len(support), 1))], [np.ones((1, len(support))), 0.0]])
         solution = np.linalg.lstsq(system, np.eye(len(support) + 1)[-1], rcond=None)[0][:-1]
         if (solution < -1e-12).any() or abs(solution.sum() - 1.0) > 1e-6:
             continue
         value = float(solution @ part @ solution)
-        if value < least - 1e-12:
-            least = value
+        if value < lowest - 1e-12:
+            lowest = value
             best = np.zeros(n)
             best[support] = np.maximum(solution, 0.0)
     return best / best.sum()

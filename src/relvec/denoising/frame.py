@@ -1,9 +1,10 @@
-"""What a shift-averaged transform offers to the denoiser.
+"""Interface of translation-invariant transforms (cycle spinning).
 
-An orthonormal transform treats a feature differently depending on where it falls on the
-transform's own grid. Averaging the denoised signals over shifts of that grid removes this,
-and the average is cheap: the shifts share their coefficients. A frame is such a family of
-shifted orthonormal transforms, seen as one list of coefficient arrays ("bands").
+How well an orthonormal wavelet transform represents a jump depends on where the jump falls on the
+grid of the transform. Coifman and Donoho (1995), Translation-invariant de-noising, average the
+denoised signals over shifts of that grid. This is cheap, because the shifted transforms share
+coefficients. A `Frame` is such a family of shifted orthonormal transforms; its coefficients are a
+list of arrays ("bands").
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ __all__ = ["Array", "Band", "Bands", "Frame"]
 
 
 class Band(NamedTuple):
-    """What is known of one array of coefficients without looking at it."""
+    """Description of one array of coefficients."""
 
     kind: str
-    """Bands of the same kind (shifts of one transform, say) are judged alike."""
-    share: float
-    """In which fraction of the shifted transforms a coefficient of this band takes part."""
+    """Bands of the same kind, such as the shifts of one transform, share a group penalty."""
+    shift_fraction: float
+    """Fraction of the shifted transforms that a coefficient of this band belongs to."""
     axes: tuple[int, ...]
-    """Axes along which neighbours in the array are neighbours in the signal; none if the
-    coefficients are to be judged one by one."""
+    """Axes along which neighbours in the array are neighbours in the signal; empty if every
+    coefficient has a precision of its own."""
     wraps: bool
     """Whether these axes are periodic."""
 
@@ -47,30 +48,31 @@ class Frame(ABC):
 
     @abstractmethod
     def analyse(self, values: Array) -> Bands:
-        """Coefficients of `values` in every shifted transform."""
+        """Compute the coefficients of `values` in every shifted transform."""
 
     @abstractmethod
     def synthesise(self, bands: Bands) -> Array:
-        """Average over the shifts of the signals with these coefficients; may reuse `bands`."""
+        """Average the inverse transforms over all shifts; may overwrite `bands`."""
 
     @abstractmethod
-    def spread(self, bands: Bands) -> Array:
-        """Variance of every sample when coefficients vary independently within each shift.
+    def synthesise_variance(self, bands: Bands) -> Array:
+        """Propagate independent variances of the coefficients to the samples.
 
-        ``sum_k share_k * bands_k * atom_k(i)^2``: the average over the shifts of the diagonal
-        of ``W^T diag(bands) W``.
+        ``sum_k shift_fraction_k * bands_k * atom_k(i)^2``: the average over the shifts of the
+        diagonal of ``W^T diag(bands) W``.
         """
 
     @abstractmethod
-    def gather(self, values: Array) -> Iterator[Array]:
-        """Variance of every coefficient when samples vary independently, band by band.
+    def analyse_variance(self, values: Array) -> Iterator[Array]:
+        """Propagate independent variances of the samples to the coefficients, band by band.
 
-        ``sum_i atom_k(i)^2 * values_i``: the adjoint of `spread` but for the shares.
+        ``sum_i atom_k(i)^2 * values_i``: the adjoint of `synthesise_variance` up to the factors
+        `shift_fraction`.
         """
 
     @abstractmethod
-    def inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
-        """Share of every atom's energy that lies in a box of the grid, band by band.
+    def energy_inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
+        """Compute the fraction of every atom's energy inside a box of the grid, band by band.
 
-        `gather` of the indicator of the box, without its cost.
+        It equals `analyse_variance` of the indicator function of the box, and is faster.
         """

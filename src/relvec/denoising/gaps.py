@@ -1,4 +1,4 @@
-"""Missing samples: filled before the transform, with more doubt afterwards."""
+"""Missing samples: interpolation before the transform, and its variance afterwards."""
 
 from __future__ import annotations
 
@@ -8,31 +8,35 @@ from scipy.ndimage import correlate1d, distance_transform_edt
 from relvec._typing import BoolArray
 from relvec.denoising.frame import Array
 
-__all__ = ["fill", "gap_variance"]
+__all__ = ["compute_gap_variance", "fill_gaps"]
 
 
-def fill(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Array:
-    """Fill missing samples from their neighbours.
+def fill_gaps(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Array:
+    """Interpolate missing samples.
 
-    Along a line linearly, beyond its ends with the last observed value. In more dimensions
-    each takes the value of the nearest observed sample, and neighbours in a gap are then
-    levelled out.
+    In one dimension the interpolation is linear, and constant beyond the ends. In more dimensions
+    a missing sample takes the value of the nearest observed one; the filled samples are then
+    smoothed.
 
     Parameters
     ----------
     values : ndarray
-        Signal; what is not observed is not looked at.
+        Signal. Values of missing samples are ignored.
     observed : ndarray of bool
         At least one must be True.
     n_sweeps : int, default=64
-        How often neighbours in a gap are levelled out; gaps much wider than this keep traces
-        of their rims.
+        Number of smoothing passes; gaps much wider than this are not smoothed completely.
+
+    Returns
+    -------
+    filled : ndarray
+        `values` itself if nothing is missing.
     """
     if observed.all():
         return values
     if values.ndim == 1:
-        places = np.arange(len(values))
-        return np.interp(places, places[observed], values[observed])
+        positions = np.arange(len(values))
+        return np.interp(positions, positions[observed], values[observed])
     nearest = distance_transform_edt(~observed, return_distances=False, return_indices=True)
     filled: Array = values[tuple(nearest)]
     gap = ~observed
@@ -45,25 +49,30 @@ def fill(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Array:
     return filled
 
 
-def gap_variance(mean: Array, observed: BoolArray, *, farthest: int = 256) -> Array:
-    """Variance to add where nothing was observed.
+def compute_gap_variance(mean: Array, observed: BoolArray, *, farthest: int = 256) -> Array:
+    """Compute the variance of interpolation at missing samples.
 
-    How wrong is a value half way between two others, each so many samples away? The denoised
-    signal itself answers, on average over all places: more the farther away the observed
-    samples are, and not at all where it is straight.
+    The variance at distance ``d`` from the nearest observed sample is the mean squared error of
+    linear interpolation of the denoised signal itself, between samples ``d`` to the left and to
+    the right, averaged over all positions. It grows with ``d`` and is zero for a straight line.
 
     Parameters
     ----------
     mean : ndarray
         Denoised signal.
     observed : ndarray of bool
-        Where there were data.
+        False where a sample was missing.
     farthest : int, default=256
-        Distance from which on interpolating is as uncertain as at this distance.
+        Distance beyond which the variance no longer grows.
+
+    Returns
+    -------
+    variance : ndarray
+        Zero where samples were observed.
     """
     distance = np.rint(distance_transform_edt(~observed)).astype(np.intp)
     farthest = min(int(distance.max()), farthest, max(mean.shape) // 2)
-    doubt = np.zeros(farthest + 1)
+    interpolation_mse = np.zeros(farthest + 1)
     for step in range(1, farthest + 1):
         errors = []
         for axis in range(mean.ndim):
@@ -71,5 +80,7 @@ def gap_variance(mean: Array, observed: BoolArray, *, farthest: int = 256) -> Ar
             if len(along) > 2 * step:
                 half_way = 0.5 * (along[: -2 * step] + along[2 * step :])
                 errors.append(np.square(along[step:-step] - half_way).ravel())
-        doubt[step] = np.mean(np.concatenate(errors)) if errors else doubt[step - 1]
-    return np.maximum.accumulate(doubt)[np.minimum(distance, farthest)]
+        interpolation_mse[step] = (
+            np.mean(np.concatenate(errors)) if errors else interpolation_mse[step - 1]
+        )
+    return np.maximum.accumulate(interpolation_mse)[np.minimum(distance, farthest)]

@@ -1,8 +1,9 @@
-"""Where the coefficients of shifted transforms lie.
+"""Storage order of the coefficients of shifted wavelet transforms.
 
-After ``j`` halvings, each with and without a shift by one, the coefficients of all shifts
-are stacked along the first axis of a band, the latest shift varying slowest. Along an axis,
-phase ``r`` and position ``q`` within it stand for the sample ``r + 2^j q``.
+After ``j`` levels, each computed with and without a shift by one sample, the coefficients of all
+shifts ("phases") are stacked along the first axis of a band; the shift of the latest level varies
+slowest. Along each axis of the signal, coefficient ``q`` of phase ``r`` belongs to the atom that
+begins at sample ``r + 2^j q``.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ __all__ = ["Phases"]
 
 
 class Phases:
-    """The order of one band.
+    """Storage order of one band.
 
     Parameters
     ----------
     shape : tuple of int
         Shape of the grid.
     levels : tuple of int
-        How often each axis is halved in all.
+        Number of wavelet levels along each axis.
     level : int
-        How many halvings the band has seen, along axes that have so many.
+        Level of the band; along axes with fewer levels, their last one.
     n_doublings : int
-        How many of the halvings were done with both shifts.
+        Number of levels that are computed with both shifts.
     """
 
     def __init__(
@@ -38,20 +39,21 @@ class Phases:
         self.strides = [2 ** min(level, depth) for depth in levels]
         self.counts = [2 ** min(level, depth, n_doublings) for depth in levels]
         self.sizes = [size // stride for size, stride in zip(shape, self.strides, strict=True)]
-        self.bits = [  # the axis of every doubling, slowest first
+        # the axis of every doubling of the number of shifts, slowest varying first
+        self.bits = [
             axis
-            for at in range(min(level, n_doublings), 0, -1)
+            for doubled_level in range(min(level, n_doublings), 0, -1)
             for axis in range(len(shape) - 1, -1, -1)
-            if levels[axis] >= at
+            if levels[axis] >= doubled_level
         ]
 
     @property
     def n_phases(self) -> int:
-        """Number of shifted transforms the band belongs to."""
+        """Number of shifted transforms in the band."""
         return math.prod(self.counts)
 
     def to_grid(self, band: Array) -> Array:
-        """Put the coefficients of a band where their atoms begin; zeros in between."""
+        """Put each coefficient of a band at the sample where its atom begins; else zero."""
         split = band.reshape((2,) * len(self.bits) + tuple(self.sizes))
         by_axis = split.transpose(self._order).reshape(self._interleaved(self.counts))
         if self.counts == self.strides:
@@ -61,19 +63,19 @@ class Phases:
         return grid.reshape(self.shape)
 
     def from_grid(self, grid: Array) -> Array:
-        """Pick the coefficients of a band from the places where their atoms begin."""
+        """Read the coefficients of a band from the samples where their atoms begin."""
         by_axis = grid.reshape(self._interleaved(self.strides))[self._first_phases]
         full = (2,) * len(self.bits) + tuple(self.sizes)
-        split = by_axis.reshape([full[place] for place in self._order])
+        split = by_axis.reshape([full[axis] for axis in self._order])
         return split.transpose(np.argsort(self._order)).reshape(-1, *self.sizes)
 
     @property
     def _order(self) -> list[int]:
-        """Axes of a band, its first one split into bits, in the order of the grid."""
+        """Axes of a band, with its first axis split into bits, in the order of the grid."""
         order: list[int] = []
         for axis in range(len(self.shape)):
             order.append(len(self.bits) + axis)
-            order += [place for place, owner in enumerate(self.bits) if owner == axis]
+            order += [bit for bit, owner in enumerate(self.bits) if owner == axis]
         return order
 
     @property

@@ -1,4 +1,9 @@
-"""The plain smooth relevance vector machine: one orthonormal transform, in closed form."""
+"""The smooth relevance vector machine under one orthonormal transform, in closed form.
+
+With ``z`` a coefficient of the data, its posterior mean is ``z (1 - 1 / (z^2 / sigma^2 - 2 c))``
+where that factor is positive, else zero. At ``c = 0`` this is the non-negative garrote with
+threshold ``sigma`` (Schmolck 2008, chapter 2).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ __all__ = ["PlainModel", "fit_plain", "make_dictionary"]
 def make_dictionary(
     shape: tuple[int, ...], transform: str, level: int | None
 ) -> TransformDictionary:
-    """Return the orthonormal dictionary of that name: a wavelet, or "cosine"."""
+    """Make the orthonormal dictionary of a wavelet, or of "cosine"."""
     if transform == "cosine":
         return CosineDictionary(shape)
     return WaveletDictionary(shape, transform, level)
@@ -29,40 +34,43 @@ def make_dictionary(
 
 @dataclass(frozen=True)
 class PlainModel:
-    """The exact posterior under one orthonormal dictionary.
+    """The posterior under one orthonormal dictionary.
 
-    Every coefficient has a precision of its own, at the maximum of the evidence penalised by
-    `c` for each degree of freedom.
+    Every coefficient has its own precision, which maximises the log evidence (log marginal
+    likelihood) minus `c` per effective degree of freedom.
     """
 
     dictionary: TransformDictionary
+    """The orthonormal transform."""
     noise_variance: float
+    """Variance of the noise."""
     c: float
+    """Penalty per effective degree of freedom."""
     data: Vector
     """Coefficients of the data."""
     coefficients: Vector
-    """Posterior mean of all coefficients; most are zero."""
+    """Posterior means of the coefficients; most are zero."""
 
     @cached_property
     def relevance_(self) -> IndexArray:
-        """Indices of the components that carry the signal."""
+        """Indices of the non-zero coefficients."""
         return np.flatnonzero(self.coefficients)
 
     @property
     def n_components_(self) -> int:
-        """How many components carry the signal."""
+        """Number of non-zero coefficients."""
         return len(self.relevance_)
 
     @cached_property
     def shrinkage_(self) -> Vector:
-        """Factor on each coefficient, between 0 and 1."""
+        """Shrinkage factor ``kappa`` of each coefficient, between 0 and 1."""
         if self.noise_variance == 0.0:
             return (self.coefficients != 0.0).astype(np.float64)
         return shrinkage(self.data * self.data / self.noise_variance, self.c)
 
     @property
     def effective_dof_(self) -> float:
-        """Effective degrees of freedom: the sum of the factors."""
+        """Effective degrees of freedom: the sum of the shrinkage factors."""
         if self.noise_variance == 0.0:
             return float(self.n_components_)
         kept = self.data[self.relevance_]
@@ -70,9 +78,9 @@ class PlainModel:
 
     @cached_property
     def objective_(self) -> float:
-        """What was maximised: the log evidence less `c` for each degree of freedom.
+        """Maximised objective: log evidence minus `c` per effective degree of freedom.
 
-        Infinite without noise.
+        Infinite if the noise variance is zero.
         """
         if self.noise_variance == 0.0:
             return math.inf
@@ -80,18 +88,19 @@ class PlainModel:
 
     @property
     def log_evidence_(self) -> float:
-        """Log marginal likelihood of the data at the precisions found."""
+        """Log marginal likelihood of the data at the fitted precisions."""
         return self.objective_ + self.c * self.effective_dof_
 
     def mean(self) -> Array:
-        """Denoised signal."""
+        """Posterior mean of the signal."""
         return self.dictionary.synthesise(self.coefficients)
 
     def variance(self) -> Array:
         """Posterior variance of every sample: ``sum_k atom_k(i)^2 * kappa_k * sigma^2``."""
         bands = self._as_bands(self.shrinkage_)
         if bands is not None:
-            return self.noise_variance * bands[0].spread(bands[1])
+            return self.noise_variance * bands[0].synthesise_variance(bands[1])
+        # a general transform: synthesise the atoms that were kept, a block at a time
         kept = self.relevance_
         total = np.zeros(self.dictionary.shape[0])
         block = max(1, (1 << 22) // len(total))
@@ -101,7 +110,7 @@ class PlainModel:
         return self.noise_variance * total.reshape(self.dictionary.grid_shape)
 
     def _as_bands(self, values: Vector) -> tuple[WaveletFrame, Bands] | None:
-        """Coefficients as the bands of a frame with one shift, where axes halve evenly."""
+        """Arrange values as bands of a frame without shifts, if all axes halve evenly."""
         dictionary = self.dictionary
         if not isinstance(dictionary, WaveletDictionary):
             return None
@@ -129,7 +138,7 @@ class PlainModel:
 def fit_plain(
     values: Array, dictionary: TransformDictionary, noise_variance: float, c: float
 ) -> PlainModel:
-    """Solve the orthonormal problem in closed form."""
+    """Fit the model: analyse the data and shrink every coefficient."""
     data = dictionary.analyse(values)
     coefficients, _ = shrink(data, noise_variance, c)
     return PlainModel(dictionary, noise_variance, c, data, coefficients)

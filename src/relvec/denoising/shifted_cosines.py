@@ -1,4 +1,4 @@
-"""Lapped cosines averaged over shifts, in any number of dimensions."""
+"""Lapped cosine transforms (MDCT) averaged over shifts, in any number of dimensions."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ __all__ = ["CosineFrame"]
 
 
 class CosineFrame(Frame):
-    """Shifts of a periodic lapped cosine transform, averaged.
+    """Average over shifts of a periodic lapped cosine transform.
 
-    Where wavelets see jumps and peaks as few coefficients, cosines in frames see
-    oscillations. Each shift is one band, of shape (frames, frequencies) for each axis.
+    Oscillations are sparse in this transform, as jumps and peaks are in wavelets. Each shift is
+    one band, of shape (frames, frequencies) for each axis.
 
     Parameters
     ----------
     shape : tuple of int
-        Shape of the grid; at least two frames along each axis, and no remainder.
+        Shape of the grid; a multiple of `size` along each axis, and at least twice that.
     size : int
-        Samples in a frame along each axis, even.
+        Even number of samples in a frame along each axis.
     n_shifts : int
-        Shifts along each axis, evenly spread over a frame.
+        Number of shifts along each axis, evenly spaced over a frame.
     """
 
     def __init__(self, shape: tuple[int, ...], size: int, n_shifts: int) -> None:
         if any(length % size or length < 2 * size for length in shape):
-            raise ValueError(f"Frames of {size} need two or more whole ones along {shape}.")
+            raise ValueError(
+                f"Frames of {size} samples need axes that are multiples of {size} and at least "
+                f"{2 * size} long; got shape {shape}."
+            )
         self.shape = shape
         self.size = size
         steps = [round(size * shift / n_shifts) for shift in range(n_shifts)]
@@ -46,17 +49,18 @@ class CosineFrame(Frame):
         return [band] * len(self.shifts)
 
     def analyse(self, values: Array) -> Bands:
-        """Lapped cosine transform of every shift."""
+        """Compute the lapped cosine transform of every shift."""
         bands = []
         for shift in self.shifts:
             band = self._moved(values, shift, -1)
-            for _ in self.shape:  # each turn takes the first axis to the end, cut into frames
+            # each pass moves the first axis to the end and transforms it frame by frame
+            for _ in self.shape:
                 band = lapped_cosine(np.moveaxis(band, 0, -1), self.size, periodic=True)
             bands.append(band)
         return bands
 
     def synthesise(self, bands: Bands) -> Array:
-        """Average over the shifts of the signals with these coefficients."""
+        """Average the inverse transforms over all shifts."""
         total = np.zeros(self.shape)
         for shift, band in zip(self.shifts, bands, strict=True):
             values = band
@@ -66,8 +70,8 @@ class CosineFrame(Frame):
         total /= len(self.shifts)
         return total
 
-    def spread(self, bands: Bands) -> Array:
-        """Sum of the squared atoms, weighted by `bands` and their shares."""
+    def synthesise_variance(self, bands: Bands) -> Array:
+        """Propagate independent variances of the coefficients to the samples."""
         total = np.zeros(self.shape)
         for shift, band in zip(self.shifts, bands, strict=True):
             values = band
@@ -78,8 +82,8 @@ class CosineFrame(Frame):
         total /= len(self.shifts)
         return total
 
-    def gather(self, values: Array) -> Iterator[Array]:
-        """Weigh the samples of `values` by every squared atom."""
+    def analyse_variance(self, values: Array) -> Iterator[Array]:
+        """Propagate independent variances of the samples to the coefficients."""
         for shift in self.shifts:
             band = self._moved(values, shift, -1)
             for _ in self.shape:
@@ -88,8 +92,8 @@ class CosineFrame(Frame):
                 band = lapped_variances(frames, adjoint=True, periodic=True)
             yield band
 
-    def inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
-        """Share of every atom's energy that lies in a box of the grid."""
+    def energy_inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
+        """Compute the fraction of every atom's energy inside a box of the grid."""
         for shift in self.shifts:
             factors = [
                 self._inside_along(length, part, step)
@@ -102,11 +106,12 @@ class CosineFrame(Frame):
         indicator[window] = 1.0
         frames = np.roll(indicator, -step).reshape(-1, self.size)
         filled = frames.mean(axis=1)
-        # an atom reaches half a frame into the next one; far from the ends nothing is cut off
+        # An atom extends half a frame into its neighbours. Only frames near the edges of the
+        # window need the exact sum; all others are completely inside or outside.
         near = np.roll(filled, 1), np.roll(filled, -1)
-        cut = np.flatnonzero((filled != near[0]) | (filled != near[1]) | (filled % 1.0 != 0.0))
+        partial = np.flatnonzero((filled != near[0]) | (filled != near[1]) | (filled % 1.0 != 0.0))
         energy = np.repeat(filled[:, None], self.size, axis=1)
-        for frame in cut:
+        for frame in partial:
             around = frames[[frame - 1, frame, (frame + 1) % len(frames)]]
             energy[frame] = lapped_variances(around, adjoint=True)[1]
         return energy

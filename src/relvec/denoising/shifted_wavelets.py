@@ -1,4 +1,4 @@
-"""Wavelets averaged over their shifts (cycle spinning), in any number of dimensions."""
+"""Wavelet transforms averaged over shifts (cycle spinning), in any number of dimensions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.fft import fft, irfftn, rfft, rfftn
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import Vector
 from relvec.denoising.frame import Array, Band, Bands, Frame
 from relvec.denoising.phases import Phases
@@ -20,23 +20,23 @@ __all__ = ["WaveletFrame", "wavelet_levels"]
 
 MODE = "periodization"
 CACHED = 1 << 14
-"""Atoms up to this long are kept for the next signal."""
+"""Squared atoms of at most this many samples are cached."""
 
 
 def wavelet_levels(shape: tuple[int, ...], coarsest: int = 8) -> tuple[int, ...]:
-    """How often each axis is halved until about `coarsest` coefficients are left."""
+    """Number of wavelet levels of each axis that leave about `coarsest` coefficients."""
     return tuple(
         max(1, int(math.log2(size / coarsest))) if size >= coarsest else 0 for size in shape
     )
 
 
 class WaveletFrame(Frame):
-    """Circular shifts of a periodised orthogonal wavelet transform, averaged.
+    """Average over circular shifts of a periodised orthogonal wavelet transform.
 
-    At every level each array of approximation coefficients is transformed twice, as it is and
-    moved by one, so that after ``j`` levels there are ``2^j`` arrays per axis, each ``2^j``
-    times shorter. Stacked along the first axis they form one band, in which the neighbours
-    along the other axes are the neighbours of one orthonormal transform.
+    At every level each array of approximation coefficients is transformed twice, unshifted and
+    shifted by one sample. So after ``j`` levels there are ``2^j`` arrays per axis, each ``2^j``
+    times shorter. They are stacked along the first axis of one band; neighbours along the other
+    axes belong to the same orthonormal transform.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class WaveletFrame(Frame):
     wavelet : str
         Name of an orthogonal wavelet.
     levels : tuple of int
-        How often each axis is halved.
+        Number of levels along each axis.
     n_doublings : int, optional
-        Average over ``2^n_doublings`` shifts per axis only; over all of them by default.
+        Average over ``2^n_doublings`` shifts per axis only; by default over all shifts.
     """
 
     def __init__(
@@ -62,23 +62,23 @@ class WaveletFrame(Frame):
         self.depth = max(levels, default=0)
         self.levels = levels
         self.n_doublings = self.depth if n_doublings is None else min(n_doublings, self.depth)
-        self._pywt = optional("pywt")
+        self._pywt = import_optional("pywt")
         self._filter = self._pywt.Wavelet(wavelet)
 
     @property
     def bands(self) -> list[Band]:
-        """Approximation first, then details from the finest level on."""
+        """Descriptions of the bands: approximation, then details from fine to coarse."""
         axes = tuple(range(1, len(self.shape) + 1))
         described = []
         for level, letters in self.layout:
             is_smooth = "d" not in letters
             kind = "approximation" if is_smooth else f"level {level} {letters}"
-            share = 1.0 / Phases(self.shape, self.levels, level, self.n_doublings).n_phases
-            described.append(Band(kind, share, () if is_smooth else axes, True))
+            fraction = 1.0 / Phases(self.shape, self.levels, level, self.n_doublings).n_phases
+            described.append(Band(kind, fraction, () if is_smooth else axes, True))
         return described
 
     def analyse(self, values: Array) -> Bands:
-        """Coefficients of every shift: approximation, then details from fine to coarse."""
+        """Compute the coefficients of every shift, in the order of `bands`."""
         details: Bands = []
         approximation = values[None]
         for level in range(1, self.depth + 1):
@@ -99,7 +99,7 @@ class WaveletFrame(Frame):
         return [approximation, *details]
 
     def synthesise(self, bands: Bands) -> Array:
-        """Average over the shifts of the signals with these coefficients."""
+        """Average the inverse transforms over all shifts."""
         approximation = bands[0]
         by_level: dict[int, dict[str, Array]] = {}
         for (level, letters), band in zip(self.layout[1:], bands[1:], strict=True):
@@ -121,17 +121,21 @@ class WaveletFrame(Frame):
             approximation = parts[""]
         return approximation[0]
 
-    def spread(self, bands: Bands) -> Array:
-        """Sum of the squared atoms, weighted by `bands` and their shares."""
+    def synthesise_variance(self, bands: Bands) -> Array:
+        """Propagate independent variances of the coefficients to the samples.
+
+        The atoms of a band are circular shifts of one atom, so the sum over atoms is a circular
+        convolution with the squared atom.
+        """
         total: np.ndarray | float = 0.0
         for (level, letters), band, values in zip(self.layout, self.bands, bands, strict=True):
             phases = Phases(self.shape, self.levels, level, self.n_doublings)
             spectrum = self._spectrum_of_squares(level, letters)
-            total = total + band.share * rfftn(phases.to_grid(values)) * spectrum
+            total = total + band.shift_fraction * rfftn(phases.to_grid(values)) * spectrum
         return np.maximum(irfftn(total, s=self.shape), 0.0)
 
-    def gather(self, values: Array) -> Iterator[Array]:
-        """Weigh the samples of `values` by every squared atom."""
+    def analyse_variance(self, values: Array) -> Iterator[Array]:
+        """Propagate independent variances of the samples to the coefficients."""
         transformed = rfftn(values)
         for level, letters in self.layout:
             spectrum = self._spectrum_of_squares(level, letters)
@@ -139,11 +143,11 @@ class WaveletFrame(Frame):
             phases = Phases(self.shape, self.levels, level, self.n_doublings)
             yield phases.from_grid(np.maximum(on_grid, 0.0))
 
-    def inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
-        """Share of every atom's energy that lies in a box of the grid."""
+    def energy_inside(self, window: tuple[slice, ...]) -> Iterator[Array]:
+        """Compute the fraction of every atom's energy inside a box of the grid."""
         for level, letters in self.layout:
             factors = [
-                squared.inside(part, size)
+                squared.energy_inside(part, size)
                 for squared, part, size in zip(
                     self._squares(level, letters), window, self.shape, strict=True
                 )
@@ -155,7 +159,7 @@ class WaveletFrame(Frame):
 
     @property
     def layout(self) -> list[tuple[int, str]]:
-        """Level of each band, and per axis whether it is smooth ("a") or detailed ("d")."""
+        """Level of each band, and for each axis "a" (approximation) or "d" (detail)."""
         layout = [(self.depth, "a" * len(self.shape))]
         for level in range(1, self.depth + 1):
             choices = ["ad" if levels >= level else "a" for levels in self.levels]
@@ -183,7 +187,7 @@ class WaveletFrame(Frame):
         return mean
 
     def _squares(self, level: int, letters: str) -> list[SquaredAtom]:
-        """Squared atom of coefficient 0, one factor per axis."""
+        """Return the squared atom of coefficient 0 as one factor per axis."""
         return [
             _squared_atom(self.wavelet, size, min(level, levels), letter)
             for size, levels, letter in zip(self.shape, self.levels, letters, strict=True)
@@ -200,49 +204,55 @@ def _along(values: Array, axis: int, part: slice) -> Array:
 
 
 class SquaredAtom(NamedTuple):
-    """The square of an atom, from its first sample that is not zero to its last."""
+    """The square of an atom on its support."""
 
     first: int
+    """Position of the first non-zero sample."""
     values: Vector
+    """Squares from the first to the last non-zero sample; their sum is one."""
 
     def on_grid(self, size: int) -> Vector:
-        """Put it on a periodic grid."""
+        """Return the squared atom on a periodic grid."""
         grid = np.zeros(size)
         grid[(self.first + np.arange(len(self.values))) % size] = self.values
         return grid
 
-    def inside(self, window: slice, size: int) -> Vector:
-        """Energy in a window when moved to every position of a periodic grid."""
+    def energy_inside(self, window: slice, size: int) -> Vector:
+        """Compute the energy inside a window for every shift of the atom on a periodic grid."""
+        # energy of the atom beyond its first k samples
         remaining = np.concatenate([[1.0], 1.0 - np.cumsum(self.values)])
-        reach = len(self.values)
+        support = len(self.values)
         n_inside = window.stop - window.start
-        # on a line: what lies beyond the start of the window less what lies beyond its stop
-        line = np.zeros(n_inside + reach)
-        line[:reach] = remaining[:0:-1]
-        line[reach:] = 1.0
+        # On an infinite line: the energy beyond the start of the window minus that beyond its
+        # end, for every shift at which the atom touches the window.
+        line = np.zeros(n_inside + support)
+        line[:support] = remaining[:0:-1]
+        line[support:] = 1.0
         line[n_inside:] -= remaining[:0:-1]
-        at = window.start - self.first - reach
+        position = window.start - self.first - support
         grid = np.zeros(size)
-        while len(line):  # wound around the grid
-            place = at % size
-            part = line[: size - place]
-            grid[place : place + len(part)] += part
-            line, at = line[len(part) :], at + len(part)
+        # wrap the line around the periodic grid
+        while len(line):
+            start = position % size
+            part = line[: size - start]
+            grid[start : start + len(part)] += part
+            line, position = line[len(part) :], position + len(part)
         return np.clip(grid, 0.0, 1.0)
 
 
 def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAtom:
-    """Square of the atom of coefficient 0 at a level, on a periodic grid of `size` samples."""
-    support = (2**level - 1) * (optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
+    """Compute the squared atom of coefficient 0 at a level, on a periodic grid."""
+    # a grid of twice the support is enough, if the signal is longer
+    support = (2**level - 1) * (import_optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
     grid = 1 << (2 * support).bit_length()
-    compute = _computed_square if min(grid, size) > CACHED else _cached_square
+    compute = _compute_squared_atom if min(grid, size) > CACHED else _compute_squared_atom_cached
     return compute(wavelet, min(grid, size), level, letter, grid >= size)
 
 
-def _computed_square(
+def _compute_squared_atom(
     wavelet: str, size: int, level: int, letter: str, is_whole: bool
 ) -> SquaredAtom:
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     atom = np.zeros(size >> level)
     atom[0] = 1.0
     if level and letter == "d":
@@ -258,4 +268,4 @@ def _computed_square(
     return SquaredAtom(int(used[0]) - size // 2, around[used[0] : used[-1] + 1])
 
 
-_cached_square = lru_cache(maxsize=256)(_computed_square)
+_compute_squared_atom_cached = lru_cache(maxsize=256)(_compute_squared_atom)

@@ -1,4 +1,4 @@
-"""Signals too large for one piece: overlapping tiles, faded into each other."""
+"""Large signals: overlapping tiles, averaged with weights that sum to one."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from relvec._typing import Vector
 from relvec.denoising.frame import Array
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 
-__all__ = ["Tile", "fade", "needs_tiles", "stream", "tiles"]
+__all__ = ["Tile", "apply_taper", "make_tiles", "needs_tiles", "process_stream"]
 
 
-class Cut(NamedTuple):
-    """An interval of one axis, and how it fades into its neighbours."""
+class Interval(NamedTuple):
+    """An interval along one axis, with weights that fall to zero at its ends."""
 
     part: slice
+    """First sample and end."""
     fades_in: bool
+    """Whether another interval precedes it."""
     fades_out: bool
+    """Whether another interval follows."""
     overlap: int
+    """Half the length of the zone in which two intervals are averaged."""
 
     def weight(self) -> Vector:
-        """Weight of every sample; over all intervals they sum to one."""
+        """Compute the weight of every sample; over all intervals the weights sum to one."""
         weight = np.ones(self.part.stop - self.part.start)
         ramp = _ramp(self.overlap)
         if self.fades_in:
@@ -38,51 +42,54 @@ class Cut(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A box of the signal."""
+    """A box of the signal, given by one interval per axis."""
 
-    cuts: tuple[Cut, ...]
+    intervals: tuple[Interval, ...]
 
     @property
     def box(self) -> tuple[slice, ...]:
-        """Where it lies."""
-        return tuple(cut.part for cut in self.cuts)
+        """Index of the box in the signal."""
+        return tuple(interval.part for interval in self.intervals)
 
     @property
     def weights(self) -> tuple[Vector, ...]:
-        """Part of it that the tile is responsible for, along each axis.
+        """Weights of the tile along each axis.
 
-        Made when asked for: those of all tiles together are as large as the signal.
+        They are computed on request: for all tiles together they are as large as the signal.
         """
-        return tuple(cut.weight() for cut in self.cuts)
+        return tuple(interval.weight() for interval in self.intervals)
 
 
 def needs_tiles(shape: tuple[int, ...], tuning: DenoisingTuning = DEFAULT) -> bool:
-    """Whether a signal is too large for one piece."""
+    """Whether a signal is too large to be denoised in one piece."""
     return math.prod(shape) > 1.5 * tuning.tile_side(len(shape)) ** len(shape)
 
 
-def tiles(shape: tuple[int, ...], tuning: DenoisingTuning = DEFAULT) -> Iterator[Tile]:
-    """Cut a shape into overlapping tiles."""
+def make_tiles(shape: tuple[int, ...], tuning: DenoisingTuning = DEFAULT) -> Iterator[Tile]:
+    """Divide a signal of a given shape into overlapping tiles."""
     side, overlap = tuning.tile_side(len(shape)), tuning.tile_overlap(len(shape))
-    for cuts in itertools.product(*(_cuts(length, side, overlap) for length in shape)):
-        yield Tile(cuts)
+    for intervals in itertools.product(
+        *(_make_intervals(length, side, overlap) for length in shape)
+    ):
+        yield Tile(intervals)
 
 
-def fade(values: Array, tile: Tile) -> Array:
-    """Weigh the values of a tile for being added up."""
-    faded = values
+def apply_taper(values: Array, tile: Tile) -> Array:
+    """Multiply the values of a tile by its weights."""
+    tapered = values
     for axis, weight in enumerate(tile.weights):
-        faded = faded * weight.reshape([-1 if at == axis else 1 for at in range(values.ndim)])
-    return faded
+        along_axis = [-1 if other == axis else 1 for other in range(values.ndim)]
+        tapered = tapered * weight.reshape(along_axis)
+    return tapered
 
 
-def stream(
+def process_stream(
     chunks: Iterable[Any],
     work: Callable[[Vector], Vector],
     side: int,
     overlap: int = DEFAULT.tile_overlap(1),
 ) -> Iterator[Vector]:
-    """Pass a signal that arrives in pieces through `work`, tile by tile.
+    """Apply `work` to a signal that arrives in pieces, tile by tile.
 
     Parameters
     ----------
@@ -91,27 +98,28 @@ def stream(
     work : callable
         Denoises one tile.
     side : int
-        Samples of a tile besides its overlaps.
+        Samples of a tile without its overlaps.
     overlap : int, optional
-        Half the width of the zone in which one tile fades into the next, at most an eighth
-        of `side`.
+        Half the length of the zone in which two tiles are averaged; at most an eighth of `side`.
 
     Yields
     ------
     ndarray
-        Consecutive pieces of the result, together as long as the input. At no time is more
-        than a few tiles held in memory.
+        Consecutive pieces of the result, together as long as the signal. At most a few tiles are
+        in memory at any time.
     """
     overlap = min(overlap, side // 8)
     ramp = _ramp(overlap)
     buffer, pending = _Buffer(chunks), np.empty(0)
     while True:
         is_first = len(pending) == 0
+        # a tile other than the first begins two overlaps before its own samples
         lead = 0 if is_first else 2 * overlap
         piece = buffer.peek(lead + side + 2 * overlap)
         is_last = len(piece) < lead + side + 2 * overlap or buffer.is_exhausted(len(piece))
         result = np.array(work(piece), dtype=np.float64) if len(piece) else piece
         if not is_first:
+            # `pending` is the end of the previous tile, already weighted by the falling ramp
             zone = slice(overlap, overlap + len(ramp))
             result[zone] = pending + ramp * result[zone]
             result = result[overlap:]
@@ -126,7 +134,7 @@ def stream(
 
 
 class _Buffer:
-    """The part of a stream that is still needed."""
+    """Samples of a stream that are still needed."""
 
     def __init__(self, chunks: Iterable[Any]) -> None:
         self._chunks = iter(chunks)
@@ -156,14 +164,14 @@ def _ramp(overlap: int) -> Vector:
     return (np.arange(2 * overlap) + 0.5) / (2 * overlap)
 
 
-def _cuts(length: int, side: int, overlap: int) -> list[Cut]:
-    """Intervals along one axis."""
+def _make_intervals(length: int, side: int, overlap: int) -> list[Interval]:
+    """Divide one axis into overlapping intervals."""
     if length <= 1.5 * side:
-        return [Cut(slice(0, length), False, False, overlap)]
+        return [Interval(slice(0, length), False, False, overlap)]
     n_parts = math.ceil(length / side)
     edges = [length * part // n_parts for part in range(n_parts + 1)]
     return [
-        Cut(
+        Interval(
             slice(max(0, start - 2 * overlap), min(length, stop + 2 * overlap)),
             start > 0,
             stop < length,

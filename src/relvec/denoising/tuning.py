@@ -1,4 +1,4 @@
-"""The numbers by which signals are denoised, and where each comes from."""
+"""Constants of the denoiser, each with its reason."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["DEFAULT", "DenoisingTuning"]
 
 @dataclass(frozen=True)
 class DenoisingTuning:
-    """Sizes of tiles, numbers of shifts, and how penalties are chosen.
+    """Sizes of tiles, numbers of shifts, and the choice of group penalties.
 
-    What depends on the number of axes is given for one, two, three, and four or more.
+    Values that depend on the number of axes are tuples for one, two, three, and four or more axes.
 
     Examples
     --------
@@ -29,43 +29,45 @@ class DenoisingTuning:
     """
 
     tile_sides: tuple[int, int, int, int] = (1 << 20, 1024, 96, 24)
-    """Samples along each axis of a tile: about a million, so that memory does not grow with the
-    signal."""
+    """Samples along each axis of a tile: about a million in all, so that memory does not grow with
+    the signal."""
     tile_overlaps: tuple[int, int, int, int] = (1 << 12, 32, 8, 4)
-    """Half the width of the zone in which one tile fades into the next; a tile sees as much
-    again beyond it."""
+    """Half the length of the zone in which two tiles are averaged. A tile extends by the same
+    length beyond that zone."""
     all_shifts_below: int = 1 << 14
-    """Samples beyond which a few shifts do as well as all of them."""
+    """Number of samples up to which all shifts are averaged; beyond, a few shifts give the same
+    error."""
     doublings: tuple[int, int, int, int] = (5, 3, 2, 1)
-    """Levels with both shifts for large signals: 32, 8x8 and 4x4x4 shifts."""
+    """Levels with both shifts for larger signals: 32, 8x8 and 4x4x4 shifts."""
     penalty_sample: int = 1 << 16
-    """Coefficients of a band on which its penalty is chosen."""
-    caution: float = 2.25
-    """Stein's formula has 2 here. Near its ends a signal meets its own mirror image, which the
-    formula does not know; so the lower penalty must be a little better than equal to be chosen."""
-    noise_reach: float = 1e6
-    """Noise variances of samples may differ by this factor from their median. Rounding errors of
-    transforms are far smaller than the least of them, and a sample with more is as good as
-    missing."""
-    equal_noise: float = 1.25
+    """Coefficients of a band on which its group penalty is chosen."""
+    stein_factor: float = 2.25
+    """Factor of the divergence when two group penalties are compared. Stein's risk estimate has 2.
+    It neglects that the padding mirrors the data near the ends; the larger factor compensates for
+    that, at the expense of the lower penalty."""
+    max_noise_ratio: float = 1e6
+    """Largest ratio of a sample's noise variance to the median, and of the median to it. Smaller
+    variances are raised: they are still far above the rounding errors of the transforms. Samples
+    with larger ones are treated as missing."""
+    equal_noise_ratio: float = 1.25
     """Ratio up to which the noise levels of two channels count as equal."""
     noise: NoiseTuning = DEFAULT_NOISE
-    """How the noise level is found."""
+    """Constants of the noise estimate."""
 
     def tile_side(self, n_axes: int) -> int:
         """Samples along each axis of a tile."""
         return self.tile_sides[min(n_axes, 4) - 1]
 
     def tile_overlap(self, n_axes: int) -> int:
-        """Half the width of the zone in which tiles fade."""
+        """Half the length of the zone in which two tiles are averaged."""
         return self.tile_overlaps[min(n_axes, 4) - 1]
 
     def n_doublings(self, shape: tuple[int, ...]) -> int | None:
-        """Levels with both shifts; None for all of them."""
+        """Number of levels with both shifts; None for all levels."""
         if math.prod(shape) <= self.all_shifts_below:
             return None
         return self.doublings[min(len(shape), 4) - 1]
 
 
 DEFAULT = DenoisingTuning()
-"""What `denoise` uses."""
+"""Defaults of `denoise`."""

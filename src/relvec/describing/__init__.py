@@ -1,99 +1,105 @@
-"""What reports, plots and notebooks say about a fitted model: facts, no drawing and no HTML.
+"""Summaries of fitted models, shared by plots, reports and notebooks; no drawing, no HTML.
 
-Functions take any fitted estimator of relvec, or a pipeline that ends in one, and rely on its
-public attributes.
+Functions accept a fitted estimator of relvec, or a pipeline that ends in one, and use its public
+attributes only.
 
 Examples
 --------
 >>> import numpy as np
 >>> from relvec import SparseBayesRegressor
 >>> from relvec.bases import LinearBasis
->>> from relvec.describing import weights_of
+>>> from relvec.describing import collect_weights
 >>> X = np.random.default_rng(0).normal(size=(50, 3))
 >>> model = SparseBayesRegressor(LinearBasis(), noise_variance=0.1).fit(X, X[:, 1])
->>> [weights.atoms for weights in weights_of(model, ["age", "bmi", "sex"])]
+>>> [weights.atoms for weights in collect_weights(model, ["age", "bmi", "sex"])]
 [['bmi']]
 """
 
-from relvec.describing.atoms import AtomEvidence, atoms_of
+from relvec.describing.atoms import AtomEvidence, compute_atom_evidence
 from relvec.describing.calibration import (
     ReliabilityCurve,
-    normal_quantiles,
-    normal_reach,
-    quantile_band,
-    wilson,
+    compute_critical_value,
+    compute_normal_quantiles,
+    compute_quantile_band,
+    compute_wilson_interval,
 )
-from relvec.describing.denoised import plain_model
+from relvec.describing.denoised import get_denoising_model
 from relvec.describing.inputs import (
     InputGrid,
     InputSlice,
-    column_of,
-    grid_over,
-    like_table,
-    numbers_of,
-    slice_along,
-    span_of,
-    table_names,
+    compute_range,
+    convert_to_matrix,
+    find_column,
+    get_column_names,
+    make_grid,
+    make_slice,
+    match_container,
 )
 from relvec.describing.models import (
-    attribute_of,
-    centers_of,
     check_classifier,
     check_labels,
-    named,
-    predictor,
-    seen_by,
+    get_final_estimator,
+    get_fitted_attribute,
+    get_kernel_centers,
+    name_estimators,
+    transform_inputs,
 )
-from relvec.describing.names import check_names, count_of, label_name, names_of, shorten
+from relvec.describing.names import (
+    check_feature_names,
+    format_class_label,
+    format_count,
+    get_feature_names,
+    shorten,
+)
 from relvec.describing.predictions import (
-    BEYOND,
-    extrapolation_of,
-    predicted,
-    tells_extrapolation,
+    EXTRAPOLATION_THRESHOLD,
+    compute_extrapolation,
+    has_extrapolation,
+    predict_with_std,
 )
-from relvec.describing.relevance import gain_of, order_of_inputs
-from relvec.describing.summary import Summary, summary_of, traces_of
-from relvec.describing.weights import Weights, weights_of
+from relvec.describing.relevance import get_feature_gain, order_features
+from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit
+from relvec.describing.weights import Weights, collect_weights
 
 __all__ = [
-    "BEYOND",
+    "EXTRAPOLATION_THRESHOLD",
     "AtomEvidence",
+    "FitSummary",
     "InputGrid",
     "InputSlice",
     "ReliabilityCurve",
-    "Summary",
     "Weights",
-    "atoms_of",
-    "attribute_of",
-    "centers_of",
     "check_classifier",
+    "check_feature_names",
     "check_labels",
-    "check_names",
-    "column_of",
-    "count_of",
-    "extrapolation_of",
-    "gain_of",
-    "grid_over",
-    "label_name",
-    "like_table",
-    "named",
-    "names_of",
-    "normal_quantiles",
-    "normal_reach",
-    "numbers_of",
-    "order_of_inputs",
-    "plain_model",
-    "predicted",
-    "predictor",
-    "quantile_band",
-    "seen_by",
+    "collect_weights",
+    "compute_atom_evidence",
+    "compute_critical_value",
+    "compute_extrapolation",
+    "compute_normal_quantiles",
+    "compute_quantile_band",
+    "compute_range",
+    "compute_wilson_interval",
+    "convert_to_matrix",
+    "find_column",
+    "format_class_label",
+    "format_count",
+    "get_column_names",
+    "get_denoising_model",
+    "get_feature_gain",
+    "get_feature_names",
+    "get_final_estimator",
+    "get_fitted_attribute",
+    "get_kernel_centers",
+    "get_objective_traces",
+    "has_extrapolation",
+    "make_grid",
+    "make_slice",
+    "match_container",
+    "name_estimators",
+    "order_features",
+    "predict_with_std",
     "shorten",
-    "slice_along",
-    "span_of",
-    "summary_of",
-    "table_names",
-    "tells_extrapolation",
-    "traces_of",
-    "weights_of",
-    "wilson",
+    "summarise_fit",
+    "transform_inputs",
 ]

@@ -1,4 +1,4 @@
-"""What a fitted regression says of single atoms: their sparsity, their quality, their best."""
+"""Sparsity factor, quality factor and optimal precision of single atoms of a fitted regression."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_positive
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import BoundBasis
-from relvec.describing.models import predictor, seen_by
-from relvec.describing.names import names_of
+from relvec.describing.models import get_final_estimator, transform_inputs
+from relvec.describing.names import get_feature_names
 from relvec.estimators.fitted import fitted_problem
 from relvec.evidence import removal_loss
 from relvec.priors import BoundPrior, BoundSmoothness, Statistics
@@ -21,37 +21,41 @@ from relvec.priors.laplace import BoundLaplace
 from relvec.solvers import Problem
 from relvec.solvers.gaussian import reference
 
-__all__ = ["AtomEvidence", "atoms_of"]
+__all__ = ["AtomEvidence", "compute_atom_evidence"]
 
 
 @dataclass(frozen=True)
 class AtomEvidence:
-    """What the rest of a model says of one atom, as Tipping and Faul (2003) write it.
+    """Contribution of one atom (basis function) to the log evidence as a function of its precision.
+
+    The evidence is the marginal likelihood. All other atoms and the noise variance are held fixed;
+    the notation is that of Tipping and Faul (2003), eqs. 18 to 21.
 
     Parameters
     ----------
     name : str
-        Of the atom.
+        Name of the atom.
     sparsity : float
-        ``s = phi' C^-1 phi``, with ``C`` the covariance of the target without the atom: how far
-        the rest, and the noise, already explain what it could.
+        Sparsity factor ``s = phi' C^-1 phi``, with ``C`` the marginal covariance of the target
+        without the atom: the overlap of the atom with the other atoms.
     quality : float
-        ``q = phi' C^-1 t``: how well it points to what they do not explain.
-    spent : float, default=0.0
-        ``sigma^2 phi' C^-2 phi``, of which the effective degrees of freedom that the atom would
-        take are made. It matters under a penalty.
+        Quality factor ``q = phi' C^-1 t``: the alignment of the atom with the residual of the
+        model without it.
+    dof_factor : float, default=0.0
+        ``sigma^2 phi' C^-2 phi``: the atom adds ``dof_factor / (alpha + s)`` effective degrees
+        of freedom. Used only if `penalty` is positive.
     penalty : float, default=0.0
-        Of one effective degree of freedom: ``c`` of a smoothness prior.
+        Penalty per effective degree of freedom: ``c`` of a smoothness prior (Schmolck 2008).
     rate : float, default=0.0
-        Of a Laplace prior, under which the prior variance ``1 / alpha`` of the weight has an
-        exponential density with mean ``2 / rate``; not together with a penalty.
+        Rate of a Laplace prior, under which the prior variance ``1 / alpha`` of the weight has an
+        exponential density with mean ``2 / rate``. Not together with `penalty`.
     entry_penalty : float, default=0.0
-        Nats that it must bring to be kept.
+        Minimum gain in log evidence, in nats, for which the atom is kept.
     precision : float, default=inf
-        In the model; infinite if it is left out.
-    across : float, default=1.0
-        Root mean square of the target in all directions but that of the atom, in standard
-        deviations of ``C``. It is near one if the noise is right.
+        Precision ``alpha`` of the weight in the fitted model; infinite if the atom was pruned.
+    orthogonal_deviation : float, default=1.0
+        Root mean square of the target in the directions orthogonal to the atom, in standard
+        deviations of ``C``. Close to one if the noise variance is right.
 
     Examples
     --------
@@ -66,66 +70,69 @@ class AtomEvidence:
     name: str
     sparsity: float
     quality: float
-    spent: float = 0.0
+    dof_factor: float = 0.0
     penalty: float = 0.0
     rate: float = 0.0
     entry_penalty: float = 0.0
     precision: float = math.inf
-    across: float = 1.0
+    orthogonal_deviation: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check what would give no curve."""
+        """Check that all values are in their ranges."""
         check_positive("sparsity", self.sparsity)
         if not math.isfinite(self.quality):
             raise ValueError(f"quality must be a finite number; got {self.quality!r}.")
-        for name in ("spent", "penalty", "rate", "entry_penalty", "across"):
+        for name in ("dof_factor", "penalty", "rate", "entry_penalty", "orthogonal_deviation"):
             check_positive(name, getattr(self, name), allow_zero=True)
         if self.penalty and self.rate:
-            raise ValueError("penalty and rate are of two priors; choose one of them.")
+            raise ValueError("penalty and rate belong to different priors; give only one of them.")
         if not self.precision > 0.0:
             raise ValueError(f"precision must be positive or infinite; got {self.precision!r}.")
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is in the model."""
+        """Whether the atom is in the fitted model, that is, has a finite precision."""
         return math.isfinite(self.precision)
 
     @property
     def ratio(self) -> float:
-        """``q^2 / s``; without penalties it is above one if the best precision is finite."""
+        """``q^2 / s``; without penalties the optimal precision is finite if it exceeds one."""
         return self.quality**2 / self.sparsity
 
     @property
-    def along(self) -> float:
-        """Target along the atom, in standard deviations of ``C``: the root of ``q^2 / s``."""
+    def parallel_deviation(self) -> float:
+        """Target along the atom, in standard deviations of ``C``: ``|q| / sqrt(s)``."""
         return math.sqrt(self.ratio)
 
     @property
     def best_precision(self) -> float:
-        """Where the objective is highest, the rest of the model held; may be infinite."""
+        """Precision that maximises the objective, all else held fixed; it may be infinite."""
         return self._best()[1]
 
     @property
     def best_gain(self) -> float:
-        """What it brings there, its entry penalty not counted; zero at infinity."""
+        """Gain in the objective at the optimal precision, without the entry penalty."""
         return self._best()[0]
 
     def gain(self, precision: Any, *, penalised: bool = True) -> Vector:
-        """Return what the atom adds to the objective at some precisions.
+        """Compute the gain in the objective over a model without the atom.
+
+        Without prior terms it is ``(log(alpha / (alpha + s)) + q^2 / (alpha + s)) / 2`` (Tipping
+        and Faul 2003, eq. 18).
 
         Parameters
         ----------
         precision : array-like
-            Of its weight.
+            Precisions ``alpha`` of the weight.
         penalised : bool, default=True
-            Whether the prior counts, or the log evidence alone.
+            Include the prior terms; otherwise the log evidence alone.
         """
         lam = np.asarray(precision, dtype=np.float64)
         explained = self.quality**2 / (lam + self.sparsity)
         known = Statistics(
             np.asarray(self.sparsity),
             np.asarray(self.quality),
-            np.asarray(self.penalty * self.spent) if penalised else None,
+            np.asarray(self.penalty * self.dof_factor) if penalised else None,
             explained,
         )
         return removal_loss(
@@ -138,29 +145,33 @@ class AtomEvidence:
         )
 
     def _best(self) -> tuple[float, float]:
-        s, q, w = np.array([[self.sparsity], [self.quality], [self.penalty * self.spent]])
+        s, q, w = np.array([[self.sparsity], [self.quality], [self.penalty * self.dof_factor]])
         prior: BoundPrior = BoundLaplace(self.rate)
         if self.penalty:
             prior = BoundSmoothness(self.penalty)
-        (gain,), (best,) = prior.best(Statistics(s, q, w), 1.0, 1.0)
+        (gain,), (best,) = prior.best_precision(Statistics(s, q, w), 1.0, 1.0)
         return (float(gain), float(best)) if math.isfinite(gain) else (0.0, math.inf)
 
 
-def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> list[AtomEvidence]:
-    """Return what a fitted regression says of some atoms, the noise held at its own.
+def compute_atom_evidence(
+    estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any
+) -> list[AtomEvidence]:
+    """Compute sparsity and quality factors of atoms of a fitted regression.
+
+    The noise variance is held at its fitted value.
 
     Parameters
     ----------
     estimator : regressor of relvec, or a pipeline that ends in one
-        Fitted, to one target.
+        Fitted to one target.
     X, y, sample_weight
-        Rows of the fit.
+        Training data.
     atoms : sequence of int or None
-        Numbers of the candidates; by default the best and the weakest that were kept, and the
-        nearest of those that were left out.
+        Indices of candidates. By default the kept atoms with the largest and the smallest gain,
+        and the pruned atom closest to entering the model.
     """
     check_is_fitted(estimator)
-    model = predictor(estimator)
+    model = get_final_estimator(estimator)
     if not hasattr(model, "outputs_"):
         raise TypeError(
             "AtomEvidenceDisplay needs a fitted regressor of relvec, or a pipeline that ends in "
@@ -168,61 +179,67 @@ def atoms_of(estimator: Any, X: Any, y: Any, atoms: Any, sample_weight: Any) -> 
         )
     if len(model.outputs_) > 1:
         raise ValueError(
-            f"AtomEvidenceDisplay draws one target; the model has {len(model.outputs_)}. Fit a "
+            f"AtomEvidenceDisplay plots one target; the model has {len(model.outputs_)}. Fit a "
             "model for each."
         )
-    inputs = np.asarray(seen_by(estimator, X), dtype=np.float64)
+    inputs = np.asarray(transform_inputs(estimator, X), dtype=np.float64)
     if np.shape(y) not in ((len(inputs),), (len(inputs), 1)):
         raise ValueError(
             f"X and y must have the same rows; got {len(inputs)} and shape {np.shape(y)}."
         )
     problem, bound = fitted_problem(model, inputs, y, sample_weight)
-    problem, fit = _conditioned(model, problem, bound, inputs)
+    problem, fit = _condition_problem(model, problem, bound, inputs)
     known = reference.compute_statistics(problem, fit)
     noise = problem.noise_variance
     assert noise is not None
     scale = problem.moments.column_norm**2 / noise
-    # the squared length of the target in units of what the rest expects, and its parts
+    # Squared Mahalanobis norm t' C^-1 t of the target, split into the part in the direction of each
+    # atom, q^2 / s, and the part orthogonal to it.
     others = np.maximum(known.quadratic - known.q**2 / known.s, 0.0) / noise
-    across = np.sqrt(others / max(problem.moments.n_effective - 1.0, 1.0))
+    orthogonal_deviation = np.sqrt(others / max(problem.moments.n_effective - 1.0, 1.0))
     lam = np.full(len(scale), np.inf)
     lam[fit.active] = fit.lam
-    chosen = _chosen(problem, fit, known) if atoms is None else _checked(atoms, len(scale))
+    chosen = (
+        _choose_atoms(problem, fit, known) if atoms is None else _check_indices(atoms, len(scale))
+    )
     unusable = chosen[~problem.moments.usable[chosen]]
     if len(unusable):
         raise ValueError(
-            f"candidate {unusable[0]} is constant over the rows, so nothing can be said of it."
+            f"candidate {unusable[0]} is constant over the rows, so its factors are not defined. "
+            "Choose other atoms."
         )
     penalty = np.broadcast_to(problem.prior.penalty, scale.shape)
-    spent = np.ones(len(scale))
+    dof_factor = np.ones(len(scale))
     if known.w is not None:
-        spent = known.w / np.where(penalty > 0.0, penalty, 1.0)
-    names = bound.atoms.subset(chosen).names(names_of(estimator, int(model.n_features_in_)))
+        dof_factor = known.w / np.where(penalty > 0.0, penalty, 1.0)
+    names = bound.atoms.subset(chosen).names(
+        get_feature_names(estimator, int(model.n_features_in_))
+    )
     return [
         AtomEvidence(
             name,
             sparsity=float(known.s[i] * scale[i]),
             quality=float(known.q[i] * math.sqrt(scale[i] / noise)),
-            spent=float(spent[i] * scale[i]),
+            dof_factor=float(dof_factor[i] * scale[i]),
             penalty=float(penalty[i]),
             rate=float(problem.prior.rate * scale[i]),
             entry_penalty=float(problem.min_gain[i]),
             precision=float(lam[i] * scale[i]),
-            across=float(across[i]),
+            orthogonal_deviation=float(orthogonal_deviation[i]),
         )
         for i, name in zip(chosen.tolist(), names, strict=True)
     ]
 
 
-def _conditioned(
+def _condition_problem(
     model: Any, problem: Problem, bound: BoundBasis, X: Matrix
 ) -> tuple[Problem, reference.Fit]:
-    """The problem that the model solved, its noise held, and its solution."""
+    """Return the problem that the fit solved, with its noise variance fixed, and its solution."""
     (output,) = model.outputs_
     if not problem.prior.is_removable:
         raise ValueError(
-            "Under a Gamma prior on precisions every atom is kept, and none is judged by itself. "
-            'Use prior="flat", "laplace", or one that penalties degrees of freedom.'
+            "Under a Gamma prior on precisions every atom is kept, so the sparsity and quality "
+            'factors of single atoms do not apply. Fit with prior="flat", "laplace" or "bic".'
         )
     solution, some = output.solution, X[:50]
     problem = replace(
@@ -236,21 +253,21 @@ def _conditioned(
     if is_same:
         fit = reference.condition(problem, output.active, np.exp(solution.log_lam))
         expected = output.posterior.quadratic
-        # up to what rounding explains
+        # The tolerance allows for rounding errors only.
         is_same = abs(fit.quadratic - expected) <= 1e-4 * abs(expected)
     if not is_same:
         raise ValueError(
-            "X and y must be the rows that the model was fitted to, with their weights: these "
-            "give other atoms, or another noise. If its centres are drawn by chance, fit it with "
-            "random_state."
+            "X and y must be the rows that the model was fitted to, with their sample weights: "
+            "these give other atoms or another noise variance. If the kernel centers are drawn at "
+            "random, fit the model with random_state."
         )
     return problem, fit
 
 
-def _chosen(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArray:
-    """The best and the weakest of those kept, and the nearest of those left out."""
-    worth = reference.compute_contributions(problem, fit, known)
-    kept = fit.active[[int(worth.argmax()), int(worth.argmin())]] if len(worth) else fit.active
+def _choose_atoms(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArray:
+    """Return the kept atoms of largest and smallest gain, and the pruned atom next to enter."""
+    gain = reference.compute_contributions(problem, fit, known)
+    kept = fit.active[[int(gain.argmax()), int(gain.argmin())]] if len(gain) else fit.active
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)
     is_out[fit.active] = False
     assert problem.noise_variance is not None
@@ -258,14 +275,16 @@ def _chosen(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArr
     nearest = np.where(is_out, ratio, -np.inf).argmax()
     found = [*kept, nearest] if is_out.any() else [*kept]
     if not found:
-        raise ValueError("The model has no atom that varies: there is nothing to draw.")
+        raise ValueError(
+            "The model has no atom that varies over the rows: there is nothing to plot."
+        )
     return np.array(list(dict.fromkeys(int(i) for i in found)), dtype=np.intp)
 
 
-def _checked(atoms: Any, n_atoms: int) -> IndexArray:
+def _check_indices(atoms: Any, n_atoms: int) -> IndexArray:
     chosen = np.atleast_1d(np.asarray(atoms))
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not len(chosen):
-        raise ValueError(f"atoms must be numbers of candidates, such as [0, 3]; got {atoms!r}.")
+        raise ValueError(f"atoms must be indices of candidates, such as [0, 3]; got {atoms!r}.")
     if chosen.min() < 0 or chosen.max() >= n_atoms:
         raise ValueError(
             f"atoms must be between 0 and {n_atoms - 1}, as there are {n_atoms} candidates; got "

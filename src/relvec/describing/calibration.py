@@ -1,4 +1,4 @@
-"""Whether what is said to be probable happens as often, and what normal noise would leave."""
+"""Calibration: reliability curves, binomial intervals, and quantiles of normal residuals."""
 
 from __future__ import annotations
 
@@ -10,53 +10,64 @@ from scipy.special import betaincinv, ndtri
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 
-__all__ = ["ReliabilityCurve", "normal_quantiles", "normal_reach", "quantile_band", "wilson"]
+__all__ = [
+    "ReliabilityCurve",
+    "compute_critical_value",
+    "compute_normal_quantiles",
+    "compute_quantile_band",
+    "compute_wilson_interval",
+]
 
 
-def normal_reach(coverage: float) -> float:
-    """Half the width of a normal interval, in standard deviations.
+def compute_critical_value(coverage: float) -> float:
+    """Compute the half-width of a central normal interval, in standard deviations.
+
+    Parameters
+    ----------
+    coverage : float
+        Probability of the interval.
 
     Examples
     --------
-    >>> round(normal_reach(0.95), 2)
+    >>> round(compute_critical_value(0.95), 2)
     1.96
     """
     return float(ndtri(0.5 + 0.5 * coverage))
 
 
-def wilson(share: Vector, count: IndexArray | int, z: float) -> Matrix:
-    """Ends of the binomial interval of shares (Wilson), shape (2, n_shares).
+def compute_wilson_interval(share: Vector, count: IndexArray | int, z: float) -> Matrix:
+    """Compute Wilson score intervals of binomial proportions, of shape (2, n_proportions).
 
     Parameters
     ----------
-    share : ndarray of shape (n_shares,)
-        Observed.
-    count : ndarray of shape (n_shares,) or int
-        Of how many.
+    share : ndarray of shape (n_proportions,)
+        Observed proportions.
+    count : ndarray of shape (n_proportions,) or int
+        Number of trials of each.
     z : float
-        Half the width of the interval, in standard deviations.
+        Critical value: half-width of the interval in standard deviations.
     """
     middle = (share + z * z / (2.0 * count)) / (1.0 + z * z / count)
     spread = np.sqrt(share * (1.0 - share) / count + (z / (2.0 * count)) ** 2)
     half = z / (1.0 + z * z / count) * spread
-    # Rounding must not put a share of zero or one outside its own interval.
+    # Rounding must not put a proportion of zero or one outside its own interval.
     return np.stack([np.minimum(middle - half, share), np.maximum(middle + half, share)])
 
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """Probabilities that were predicted, and how often they came true."""
+    """Reliability curve: mean predicted probability and observed frequency, bin by bin."""
 
     name: str
-    """Whose predictions they are."""
+    """Name of the model, for legends."""
     predicted: Vector
-    """All probabilities, of which the rest is made."""
+    """All predicted probabilities."""
     mean: Vector
-    """Mean probability in each bin that is not empty."""
+    """Mean predicted probability in each bin that is not empty."""
     frequency: Vector
-    """Share that came true there."""
+    """Observed frequency of the event in each of these bins."""
     count: IndexArray
-    """Number of predictions there."""
+    """Number of predictions in each of these bins."""
 
     @classmethod
     def from_events(
@@ -68,16 +79,16 @@ class ReliabilityCurve:
         n_bins: int = 10,
         strategy: str = "uniform",
     ) -> Self:
-        """Put probabilities in bins, as `sklearn.calibration.calibration_curve` does.
+        """Bin predicted probabilities, as `sklearn.calibration.calibration_curve` does.
 
         Parameters
         ----------
         name : str
-            Whose predictions they are.
+            Name of the model, for legends.
         predicted : ndarray of shape (n_samples,)
-            Probabilities of events.
+            Predicted probabilities of the event.
         happened : ndarray of shape (n_samples,)
-            Whether they took place.
+            Whether the event occurred.
         n_bins : int, default=10
             Number of bins.
         strategy : {"uniform", "quantile"}, default="uniform"
@@ -89,38 +100,51 @@ class ReliabilityCurve:
         """
         levels = np.linspace(0.0, 1.0, n_bins + 1)
         edges = levels if strategy == "uniform" else np.quantile(predicted, levels)
-        place = np.searchsorted(edges[1:-1], predicted)
-        count = np.bincount(place, minlength=n_bins)
+        bin_index = np.searchsorted(edges[1:-1], predicted)
+        count = np.bincount(bin_index, minlength=n_bins)
         used = count > 0
-        mean = np.bincount(place, predicted, minlength=n_bins)[used] / count[used]
-        frequency = np.bincount(place, happened, minlength=n_bins)[used] / count[used]
+        mean = np.bincount(bin_index, predicted, minlength=n_bins)[used] / count[used]
+        frequency = np.bincount(bin_index, happened, minlength=n_bins)[used] / count[used]
         return cls(name, predicted, mean, frequency, count[used])
 
     @property
     def expected_error(self) -> float:
-        """Expected calibration error: mean distance of the bins to the diagonal."""
+        """Expected calibration error: weighted mean distance of the bins from the diagonal."""
         return float(np.average(np.abs(self.mean - self.frequency), weights=self.count))
 
     def interval(self, coverage: float = 0.95) -> Matrix:
-        """Ends of the binomial interval of each frequency (Wilson), shape (2, n_bins)."""
-        return wilson(self.frequency, self.count, normal_reach(coverage))
+        """Return the Wilson score interval of each observed frequency, of shape (2, n_bins)."""
+        return compute_wilson_interval(self.frequency, self.count, compute_critical_value(coverage))
 
 
-def normal_quantiles(count: int) -> Vector:
-    """Where so many sorted normal numbers are expected (Blom's positions).
+def compute_normal_quantiles(count: int) -> Vector:
+    """Compute the expected order statistics of a standard normal sample (Blom's approximation).
+
+    Parameters
+    ----------
+    count : int
+        Sample size.
 
     Examples
     --------
-    >>> normal_quantiles(3).round(2)
+    >>> compute_normal_quantiles(3).round(2)
     array([-0.87,  0.  ,  0.87])
     """
     return np.asarray(ndtri((np.arange(1, count + 1) - 0.375) / (count + 0.25)))
 
 
-def quantile_band(count: int, coverage: float = 0.95) -> Matrix:
-    """Ends of the intervals of each of so many sorted normal numbers, shape (2, count).
+def compute_quantile_band(count: int, coverage: float = 0.95) -> Matrix:
+    """Compute pointwise intervals of the order statistics of a normal sample, shape (2, count).
 
-    Exact for every point by itself: the k-th of n uniform numbers has a beta distribution.
+    The k-th of n sorted uniform numbers has a Beta(k, n + 1 - k) distribution, so the intervals are
+    exact for each order statistic; they are not simultaneous.
+
+    Parameters
+    ----------
+    count : int
+        Sample size.
+    coverage : float, default=0.95
+        Probability of each interval.
     """
     rank = np.arange(1, count + 1)
     tail = 0.5 * (1.0 - coverage)

@@ -1,4 +1,4 @@
-"""What a model answers: means, and standard deviations where it has any."""
+"""Predictions of a fitted model with standard deviations and the degree of extrapolation."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Vector
-from relvec.describing.models import predictor, seen_by
+from relvec.describing.models import get_final_estimator, transform_inputs
 
-__all__ = ["BEYOND", "extrapolation_of", "predicted", "tells_extrapolation"]
+__all__ = [
+    "EXTRAPOLATION_THRESHOLD",
+    "compute_extrapolation",
+    "has_extrapolation",
+    "predict_with_std",
+]
 
-BEYOND = 0.5
-"""Rows whose share of extrapolation is larger are more beyond the training rows than among them."""
+EXTRAPOLATION_THRESHOLD = 0.5
+"""Inputs with a larger degree of extrapolation count as extrapolations."""
 
 
-def tells_extrapolation(estimator: Any) -> bool:
-    """Whether a fitted model, or a pipeline with one, can say which rows are beyond its data."""
-    model = predictor(estimator)
+def has_extrapolation(estimator: Any) -> bool:
+    """Whether a fitted model, or a pipeline that ends in one, measures extrapolation."""
+    model = get_final_estimator(estimator)
     if not hasattr(model, "extrapolating"):
         return False
     parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "class_model_", None)]
@@ -29,46 +34,63 @@ def tells_extrapolation(estimator: Any) -> bool:
     )
 
 
-def extrapolation_of(estimator: Any, X: Any) -> Vector | None:
-    """How far rows are beyond the training rows, of a model or a pipeline; None if it is not told.
+def compute_extrapolation(estimator: Any, X: Any) -> Vector | None:
+    """Compute the degree of extrapolation of each input, from 0 to 1; None if not available.
 
     Examples
     --------
     >>> from relvec import RVMRegressor
     >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
     >>> model = RVMRegressor(gamma=0.5).fit(X, np.sin(X[:, 0]))
-    >>> extrapolation_of(model, [[1.0], [30.0]]).round(2)
+    >>> compute_extrapolation(model, [[1.0], [30.0]]).round(2)
     array([0., 1.])
     """
-    if not tells_extrapolation(estimator):
+    if not has_extrapolation(estimator):
         return None
-    return np.asarray(predictor(estimator).extrapolating(seen_by(estimator, X)))
+    return np.asarray(get_final_estimator(estimator).extrapolating(transform_inputs(estimator, X)))
 
 
-def predicted(estimator: Any, X: Any, display: str) -> tuple[Vector, Vector | None, Vector | None]:
-    """Mean, standard deviation of a target and of the function; None for what is not known."""
+def predict_with_std(
+    estimator: Any, X: Any, display: str
+) -> tuple[Vector, Vector | None, Vector | None]:
+    """Predict the mean, the standard deviation of new targets, and that of the latent function.
+
+    Parameters
+    ----------
+    estimator : regressor or pipeline
+        Fitted to one target.
+    X : array-like or data frame
+        Inputs.
+    display : str
+        Name of the display that needs the predictions, for errors.
+
+    Returns
+    -------
+    mean, std, function_std : ndarray of shape (n_samples,)
+        Standard deviations are None where `predict` does not return them.
+    """
     check_is_fitted(estimator)
     if is_classifier(estimator):
         raise TypeError(
-            f"{display} draws models that predict numbers; {type(predictor(estimator)).__name__} "
-            "predicts classes. Use DecisionSurfaceDisplay, LogOddsDisplay or ReliabilityDisplay."
+            f"{display} plots regression models; {type(get_final_estimator(estimator)).__name__} "
+            "is a classifier. Use DecisionSurfaceDisplay, LogOddsDisplay or ReliabilityDisplay."
         )
-    mean, std, function_std = _answers(estimator, X)
+    mean, std, function_std = _predict_moments(estimator, X)
     if mean.ndim != 1:
         raise ValueError(
-            f"{display} draws one target; the model has {mean.shape[1]}. Fit one model for each, "
+            f"{display} plots one target; the model has {mean.shape[1]}. Fit one model for each, "
             "or use from_predictions."
         )
     return mean, std, function_std
 
 
-def _answers(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
+def _predict_moments(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
     try:
         mean, std = estimator.predict(X, return_std=True)
-    except TypeError:  # a regressor without error bars
+    except TypeError:  # a regressor without predictive standard deviations
         return np.asarray(estimator.predict(X)), None, None
     try:
         function_std = estimator.predict(X, return_std=True, include_noise=False)[1]
-    except TypeError:  # one that does not tell noise and doubt apart
+    except TypeError:  # a regressor that does not separate noise and function
         function_std = None
     return np.asarray(mean), np.asarray(std), function_std

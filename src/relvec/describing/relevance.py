@@ -1,4 +1,4 @@
-"""How much each input matters, for models that learn it."""
+"""Relevance of features, for models with automatic relevance determination."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 
 from relvec._typing import IndexArray, Vector
 
-__all__ = ["gain_of", "order_of_inputs"]
+__all__ = ["get_feature_gain", "order_features"]
 
 
-def gain_of(model: Any) -> Vector | None:
-    """What each input brings, in nats; None if that is not known or is nothing."""
+def get_feature_gain(model: Any) -> Vector | None:
+    """Return the gain in log evidence of each feature, in nats; None if not available."""
     gain = np.asarray(getattr(model, "feature_gain_", np.nan), dtype=np.float64)
     return gain if gain.ndim and np.isfinite(gain).all() and gain.max() > 0.0 else None
 
 
-def order_of_inputs(model: Any) -> IndexArray:
-    """Inputs of a model that weighs them: those in use first, by what they explain."""
-    relevance, gain = np.asarray(model.feature_relevance_), gain_of(model)
-    worth = relevance if gain is None else gain
-    return np.lexsort((-worth, relevance == 0.0))
+def order_features(model: Any) -> IndexArray:
+    """Return the indices of the features: relevant ones first, by decreasing gain."""
+    relevance, gain = np.asarray(model.feature_relevance_), get_feature_gain(model)
+    key = relevance if gain is None else gain
+    return np.lexsort((-key, relevance == 0.0))

@@ -1,4 +1,4 @@
-"""Weights of fitted models with their error bars, for pictures and reports."""
+"""Weights of fitted models with their posterior standard deviations."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import Vector
-from relvec.describing.models import predictor
-from relvec.describing.names import label_name, names_of
+from relvec.describing.models import get_final_estimator
+from relvec.describing.names import format_class_label, get_feature_names
 
-__all__ = ["Weights", "weights_of"]
+__all__ = ["Weights", "collect_weights"]
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of one target or of one logit."""
+    """Weights of one target or of one logit (latent function of a class)."""
 
     name: str
-    """Of the target or the logit; empty if there is only one."""
+    """Name of the target or the class; empty if there is only one."""
     atoms: list[str]
-    """Names of the atoms in use."""
-    place: np.ndarray
-    """Which of the relevant atoms they are: positions in `relevance_`."""
+    """Names of the atoms (basis functions) with a nonzero weight."""
+    index: np.ndarray
+    """Indices of these atoms in `relevance_`."""
     mean: Vector
     std: Vector | None
-    """Posterior standard deviations, where the model keeps them."""
+    """Posterior standard deviations; None if the model does not store them."""
     well_determined: Vector | None
-    """How far the data, not the prior, fix each weight: gamma in Tipping's papers."""
+    """``gamma = 1 - alpha Sigma_ii`` of each weight (MacKay 1992; Tipping 2001, eq. 17)."""
 
 
-def weights_of(estimator: Any, feature_names: Any = None) -> list[Weights]:
+def collect_weights(estimator: Any, feature_names: Any = None) -> list[Weights]:
     """Return the weights of a fitted model of relvec, for each target or logit.
 
     Parameters
@@ -40,27 +40,27 @@ def weights_of(estimator: Any, feature_names: Any = None) -> list[Weights]:
     estimator : estimator
         Fitted regressor or classifier of relvec, or a pipeline that ends in one.
     feature_names : sequence of str, optional
-        Of the inputs that the model itself sees, after which atoms are called; by default those
-        it was fitted with, or those that the steps before it give.
+        Names of the features that reach the last step; atoms are named after them. By default
+        those of the fit, or the output names of the preceding steps.
     """
     check_is_fitted(estimator)
-    model = predictor(estimator)
+    model = get_final_estimator(estimator)
     if not hasattr(model, "coef_") or not hasattr(model, "weight_precision_"):
         raise TypeError(
-            "Weights with error bars are those of a regressor or classifier of relvec; "
-            f"{type(model).__name__} has none."
+            "A fitted regressor or classifier of relvec is needed; "
+            f"{type(model).__name__} is neither."
         )
     coef = np.atleast_2d(model.coef_)
-    in_use = np.isfinite(np.atleast_2d(model.weight_precision_))
-    inputs = names_of(estimator, int(model.n_features_in_), feature_names)
+    is_active = np.isfinite(np.atleast_2d(model.weight_precision_))
+    inputs = get_feature_names(estimator, int(model.n_features_in_), feature_names)
     names = np.array(list(model.atoms_.names(inputs)), dtype=object)
     found = []
     titles, posteriors = _titles(model, len(coef)), _posteriors(model, len(coef))
-    for row, mine, title, posterior in zip(coef, in_use, titles, posteriors, strict=True):
+    for row, active, title, posterior in zip(coef, is_active, titles, posteriors, strict=True):
         std = None if posterior is None else np.sqrt(posterior.covariance.diagonal())
         gamma = None if posterior is None else posterior.well_determined
-        place = np.flatnonzero(mine)
-        found.append(Weights(title, list(names[place]), place, row[place], std, gamma))
+        index = np.flatnonzero(active)
+        found.append(Weights(title, list(names[index]), index, row[index], std, gamma))
     return found
 
 
@@ -68,12 +68,12 @@ def _titles(model: Any, n_rows: int) -> list[str]:
     if n_rows == 1:
         return [""]
     if hasattr(model, "classes_"):
-        return [label_name(label) for label in model.classes_]
+        return [format_class_label(label) for label in model.classes_]
     return [f"target {number}" for number in range(n_rows)]
 
 
 def _posteriors(model: Any, n_rows: int) -> list[Any]:
-    """Posteriors that factor by target or logit; None where all logits have one together."""
+    """Return one posterior per target or logit; None where all logits share a joint posterior."""
     if hasattr(model, "outputs_"):
         return [output.posterior for output in model.outputs_]
     models: Any = getattr(getattr(model, "class_model_", None), "models", ())

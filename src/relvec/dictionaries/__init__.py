@@ -1,4 +1,4 @@
-"""Linear maps from atoms' weights to samples."""
+"""Dictionaries: linear maps ``Phi`` from weights to samples, with atoms as columns."""
 
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.dictionaries.filter_bank import Subband

@@ -1,8 +1,8 @@
-"""The linear map that a model is a sparse combination of.
+"""Base class of dictionaries.
 
-A dictionary is an ``(n_samples, n_atoms)`` matrix that may never exist in memory.
-Only `shape` and `columns` must be written; everything else has a default built on
-column blocks that a subclass replaces where it can do better.
+A dictionary is the design matrix ``Phi`` of shape ``(n_samples, n_atoms)``. Its columns are the
+basis functions at the samples, called atoms. The matrix need not exist in memory. A subclass must
+implement `shape` and `columns`; all other methods have a default that works on blocks of columns.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 
 BLOCK_BYTES = 1 << 22
-"""Size of a temporary block of columns: large enough for BLAS, small enough for the cache."""
+"""Bytes of a temporary block of columns: large enough for BLAS, small enough for the cache."""
 
 
 class Dictionary(ABC):
-    """A linear map from atoms' weights to samples, with its columns on demand.
+    """A linear map from weights to samples whose columns (atoms) are computed on demand.
 
     Examples
     --------
@@ -35,11 +35,11 @@ class Dictionary(ABC):
     """
 
     is_orthonormal: bool = False
-    """Whether the columns are orthonormal by construction (closed-form solvers need it)."""
+    """Whether the columns are orthonormal by construction; closed-form solvers need that."""
 
     @property
     def levels(self) -> IndexArray | None:
-        """Level of every atom, coarsest last, for atoms at several scales; else None."""
+        """Wavelet level of every atom, or None if the dictionary has no levels."""
         return None
 
     @property
@@ -49,9 +49,9 @@ class Dictionary(ABC):
 
     @abstractmethod
     def columns(self, index: IndexArray) -> Matrix:
-        """Return the atoms `index` as a fresh dense array of shape (n_samples, len(index)).
+        """Return the atoms `index` as a new dense array of shape (n_samples, len(index)).
 
-        Fortran order (each atom contiguous) is preferred: solvers read atom by atom.
+        Fortran order (each atom contiguous) is preferred, because solvers read atom by atom.
         """
 
     def rows(self, start: int, stop: int) -> Matrix:

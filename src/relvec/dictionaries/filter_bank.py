@@ -1,9 +1,9 @@
-"""The periodised wavelet transform, made exactly orthonormal for every length.
+"""The periodised wavelet transform, orthonormal for every length.
 
-A periodised filter bank is orthonormal on an even number of samples. Where an axis has odd
-length, its last sample is carried over unchanged into the approximation: an identity beside
-an orthonormal matrix is orthonormal again. So no length needs padding, and the number of
-coefficients is the number of samples. Several axes are transformed one after the other.
+A periodised filter bank is orthonormal for an even number of samples. If an axis has odd length,
+its last sample is copied to the approximation: a block-diagonal matrix of an orthonormal matrix
+and a one is orthonormal. So no length needs padding, and there are as many coefficients as
+samples. Several axes are transformed one after the other.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from relvec._checks import check_integer, nearest
-from relvec._compat import optional
+from relvec._checks import check_integer, find_closest_name
+from relvec._compat import import_optional
 from relvec._typing import IndexArray, Vector
 
 __all__ = ["FilterBank", "Subband", "filter_bank", "orthogonal_wavelet"]
 
 FAMILIES = ("haar", "db", "sym", "coif")
-"""Families of orthogonal wavelets. PyWavelets also calls "dmey" orthogonal, but its filter is a
-truncated one: the transform misses orthonormality by 0.3 percent."""
+"""Families of orthogonal wavelets. PyWavelets also lists "dmey" as orthogonal, but its filter is
+truncated: the transform deviates from orthonormality by 0.3 percent."""
 
 
 class Subband(NamedTuple):
-    """Where the coefficients of one scale and orientation lie.
+    """Position of the coefficients of one level and orientation.
 
     Examples
     --------
@@ -37,14 +37,14 @@ class Subband(NamedTuple):
     """
 
     level: int
-    """0 for the approximation, 1 for the finest details, 2 for the next..."""
+    """0 for the approximation, 1 for the finest details, 2 for the next coarser, and so on."""
     orientation: str
-    """One letter per axis: "a" smooth, "d" detailed. In two dimensions "ad" has detail along the
-    second axis."""
+    """One letter per axis: "a" for approximation, "d" for detail. In two dimensions "ad" is detail
+    along the second axis."""
     slice: slice
-    """Position among the flat coefficients."""
+    """Position in the flat array of coefficients."""
     shape: tuple[int, ...]
-    """Shape of ``coefficients[slice]`` on its own grid."""
+    """Shape of ``coefficients[slice]`` on its grid."""
 
 
 def orthogonal_wavelet(name: Any) -> Any:
@@ -55,13 +55,13 @@ def orthogonal_wavelet(name: Any) -> Any:
     ValueError
         If the name is unknown or its transform is not orthonormal.
     """
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     known = [
         known for known in pywt.wavelist(kind="discrete") if known.rstrip("0123456789") in FAMILIES
     ]
     if isinstance(name, str) and name.lower() in known:
         return pywt.Wavelet(name.lower())
-    hint = nearest(name, known) if isinstance(name, str) else None
+    hint = find_closest_name(name, known) if isinstance(name, str) else None
     raise ValueError(
         f'wavelet must be orthogonal: "haar", "db1" to "db38", "sym2" to "sym20" or "coif1" to '
         f'"coif17"; got {name!r}.'
@@ -84,23 +84,23 @@ class FilterBank:
     wavelet : str
         An orthogonal wavelet of PyWavelets.
     level : int or None
-        How often to halve; None keeps at least 16 approximation coefficients along every axis
-        of 31 samples or more, and halves shorter axes once. Given a number, an axis is halved
-        until its length is one.
+        Number of levels. None keeps at least 16 approximation coefficients along every axis of 31
+        samples or more, and uses one level for shorter axes. With a number, an axis is halved until
+        its length is one.
 
     Attributes
     ----------
     subbands : list of Subband
         The approximation first, then details from coarse to fine.
     level : int
-        How often the longest axis is halved.
+        Number of levels of the longest axis.
     """
 
     def __init__(self, grid_shape: tuple[int, ...], wavelet: str, level: int | None) -> None:
         self.grid_shape = grid_shape
         self.wavelet = orthogonal_wavelet(wavelet)
-        self._dwt, self._idwt = optional("pywt").dwt, optional("pywt").idwt
-        # Lengths on which each level works, finest first; the last entry is the coarsest grid.
+        self._dwt, self._idwt = import_optional("pywt").dwt, import_optional("pywt").idwt
+        # Shape of the grid before each level, finest first; the last entry is the coarsest grid.
         self._lengths = _plan(grid_shape, level)
         self.level = len(self._lengths) - 1
         self.subbands = self._lay_out()
@@ -140,7 +140,7 @@ class FilterBank:
         return details
 
     def decompose(self, values: np.ndarray) -> Vector:
-        """Return flat coefficients of `values`; axes before those of the grid are a batch."""
+        """Return the flat coefficients of `values`; leading axes are a batch."""
         n_axes = len(self.grid_shape)
         batch = values.shape[: values.ndim - n_axes]
         flat = np.empty((*batch, int(np.prod(self.grid_shape))))
@@ -164,7 +164,7 @@ class FilterBank:
         return flat
 
     def reconstruct(self, flat: Vector) -> np.ndarray:
-        """Return the values on the grid; axes before the last are a batch."""
+        """Return values on the grid from flat coefficients; leading axes are a batch."""
         n_axes, batch = len(self.grid_shape), flat.shape[:-1]
         values = flat[..., self.subbands[0].slice].reshape(*batch, *self.subbands[0].shape)
         for level in range(self.level - 1, -1, -1):
@@ -206,17 +206,17 @@ class FilterBank:
 def _plan(
     grid_shape: tuple[int, ...], level: int | None, coarsest: int = 16
 ) -> list[tuple[int, ...]]:
-    """Return the grid before each halving, and the coarsest one last.
+    """Return the shape of the grid before each level, and of the coarsest grid.
 
-    By default an axis is not halved below `coarsest` approximation coefficients, but for the first
-    time: the trend of a signal is rarely sparse, and fewer would stretch the longest atoms around
-    the period.
+    By default an axis keeps at least `coarsest` approximation coefficients after the first level.
+    The trend of a signal is rarely sparse, and with fewer coefficients the longest atoms would
+    wrap around the period.
     """
     deepest = (max(grid_shape, default=1) - 1).bit_length()
     if level is not None and check_integer("level", level, minimum=0) > deepest:
         raise ValueError(
-            f"level={level} is too deep for a grid of shape {grid_shape}: after {deepest} "
-            f"halvings every axis has one coefficient left. Give at most {deepest}, or None."
+            f"level={level} is too large for a grid of shape {grid_shape}: after {deepest} "
+            f"levels every axis has one coefficient left. Use at most {deepest}, or None."
         )
     lengths = [grid_shape]
     while level is None or len(lengths) <= level:
@@ -234,4 +234,4 @@ def _halved(length: int, smallest: int) -> int:
 
 
 filter_bank = lru_cache(maxsize=32, typed=True)(FilterBank)
-"""A `FilterBank`; they hold no data, so that small signals of one length share one."""
+"""Cached constructor of `FilterBank`: it holds no data, so signals of one shape can share it."""

@@ -1,4 +1,4 @@
-"""A lapped cosine transform: orthonormal, local in time and in frequency."""
+"""The lapped cosine transform (MDCT): orthonormal, and local in time and frequency."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Array = NDArray[np.float64]
 
 
 def lapped_cosine(signals: Array, size: int, *, periodic: bool = False) -> Array:
-    """Lapped cosine transform (MDCT) of each signal.
+    """Compute the lapped cosine transform (MDCT) of each signal.
 
-    Samples mirrored at frame boundaries are rotated into each other, then every frame has its
-    cosine transform (DCT-IV). Both steps are orthonormal.
+    Each pair of samples that mirror each other at a frame boundary is rotated by an angle (the
+    window); then every frame is transformed by the DCT-IV. Both steps are orthonormal.
 
     Parameters
     ----------
     signals : ndarray of shape (..., n_samples)
-        What does not fill a frame is left out.
+        Samples that do not fill a frame are left out.
     size : int
         Even number of samples in a frame.
     periodic : bool, default=False
-        Whether the last frame laps into the first; otherwise the two ends are not folded.
+        Whether the last frame overlaps with the first; otherwise the two ends have no overlap.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def lapped_cosine(signals: Array, size: int, *, periodic: bool = False) -> Array
 
 
 def inverse_lapped_cosine(coefficients: Array, *, periodic: bool = False) -> Array:
-    """Signals of shape (..., n_frames * size) whose lapped cosine transform is given."""
+    """Invert `lapped_cosine`: return signals of shape (..., n_frames * size)."""
     size = coefficients.shape[-1]
     frames = dct(coefficients, type=4, norm="ortho", axis=-1)
     keep, mix = _angles(size)
@@ -63,21 +63,23 @@ def inverse_lapped_cosine(coefficients: Array, *, periodic: bool = False) -> Arr
 
 
 def lapped_variances(values: Array, *, adjoint: bool = False, periodic: bool = False) -> Array:
-    """Carry independent variances from coefficients to samples, or back.
+    """Propagate independent variances from coefficients to samples, or back.
+
+    A linear map with matrix ``A`` takes independent variances ``v`` to ``(A * A) v``.
 
     Parameters
     ----------
     values : ndarray of shape (..., n_frames, size)
         Variances of the coefficients; with `adjoint`, of the samples of each frame.
     adjoint : bool, default=False
-        From samples to coefficients.
+        Propagate from samples to coefficients.
     periodic : bool, default=False
         As in `lapped_cosine`.
 
     Returns
     -------
     variances : ndarray of the same shape
-        Of the samples of each frame, or of the coefficients.
+        Variances of the samples of each frame; with `adjoint`, of the coefficients.
     """
     squared = _squared_cosines(values.shape[-1])
     frames = np.array(values) if adjoint else values @ squared
@@ -92,7 +94,7 @@ def lapped_variances(values: Array, *, adjoint: bool = False, periodic: bool = F
 
 
 def _boundaries(frames: Array, periodic: bool) -> list[tuple[Array, Array]]:
-    """Views of the mirrored samples on both sides of every folded boundary."""
+    """Return views of the mirrored samples on both sides of every overlapping boundary."""
     half = frames.shape[-1] // 2
     pairs = []
     if frames.shape[-2] > 1:
@@ -104,9 +106,9 @@ def _boundaries(frames: Array, periodic: bool) -> list[tuple[Array, Array]]:
 
 @lru_cache(maxsize=32)
 def _angles(size: int) -> tuple[Vector, Vector]:
-    """Cosine and sine of the angles by which samples around a frame boundary are rotated.
+    """Compute cosine and sine of the rotation angles at a frame boundary.
 
-    The window of the Vorbis codec: power complementary, and smooth at both ends.
+    They are the window of the Vorbis codec: power complementary, and smooth at both ends.
     """
     position = (np.arange(size // 2) + 0.5) / (size // 2)
     angle = 0.5 * np.pi * np.sin(0.25 * np.pi * (1.0 + position)) ** 2

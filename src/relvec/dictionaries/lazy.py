@@ -1,4 +1,4 @@
-"""Dictionaries whose atoms are computed when asked for."""
+"""Dictionaries whose atoms are evaluated on demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["LazyDictionary"]
 
 
 class EvaluableAtoms(Protocol):
-    """The part of `relvec.bases.base.Atoms` a lazy dictionary needs."""
+    """The part of `relvec.bases.base.Atoms` that a lazy dictionary needs."""
 
     def __len__(self) -> int:
         """Number of atoms."""
@@ -24,14 +24,14 @@ class EvaluableAtoms(Protocol):
 
 
 class LazyDictionary(Dictionary):
-    """Any atoms, evaluated at fixed inputs when asked for.
+    """Atoms (basis functions) evaluated on demand at fixed inputs.
 
     Parameters
     ----------
     atoms : Atoms
-        The functions.
+        The basis functions.
     X : ndarray of shape (n_samples, n_features)
-        Where they are evaluated.
+        Inputs at which they are evaluated.
 
     Examples
     --------

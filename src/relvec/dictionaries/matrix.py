@@ -1,4 +1,4 @@
-"""Dictionaries that are a matrix in memory, dense or sparse."""
+"""Dictionaries stored as a matrix, dense or sparse."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["DenseDictionary", "SparseDictionary"]
 
 
 class DenseDictionary(Dictionary):
-    """A dictionary held as a dense array.
+    """A dictionary stored as a dense array.
 
     Parameters
     ----------
     array : array-like of shape (n_samples, n_atoms)
-        The atoms as columns. A float64 array is used as it is, without a copy.
+        The atoms as columns. A float64 array is not copied.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class DenseDictionary(Dictionary):
         return result
 
     def sq_norms(self, weights: Vector | None = None, cache_bytes: int = 1 << 20) -> Vector:
-        """Return the (weighted) squared norm of each atom, reading `cache_bytes` at a time."""
+        """Return the (weighted) squared norm of each atom, in blocks of `cache_bytes`."""
         n_samples, n_atoms = self.shape
         if weights is None:
             weights = np.ones(n_samples)
-        # Squares of a few rows at a time, or of columns if these lie together: the temporary must
-        # not double the memory, and is best read while it is in the cache.
+        # Square a few rows at a time (columns in Fortran order): the temporary array must not
+        # double the memory, and should fit into the cache.
         result = np.zeros(n_atoms)
         if self.array.flags.f_contiguous:
             step = max(1, cache_bytes // (8 * max(n_samples, 1)))
@@ -87,7 +87,7 @@ class DenseDictionary(Dictionary):
 
 
 class SparseDictionary(Dictionary):
-    """A dictionary held as a SciPy sparse array.
+    """A dictionary stored as a SciPy sparse array.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class SparseDictionary(Dictionary):
             )
         self.matrix = sparse.csc_array(matrix, dtype=np.float64)
         if not self.matrix.has_canonical_format:
-            # Entries given twice add up, so they must be added before they are squared.
+            # Duplicate entries are summed, which must happen before they are squared.
             self.matrix = self.matrix.copy()
             self.matrix.sum_duplicates()
         self._squares = sparse.csc_array(

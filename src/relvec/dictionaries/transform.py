@@ -1,6 +1,6 @@
-"""Orthonormal transforms as dictionaries: their matrix never exists.
+"""Orthonormal transforms as dictionaries, without storing their matrix.
 
-Under an orthonormal dictionary the whole sparse Bayesian problem has a closed form
+For an orthonormal dictionary the sparse Bayesian model has a closed-form solution
 (`relvec.solvers.gaussian.orthonormal`), so a fit costs little more than the transform.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["CosineDictionary", "ReorderedDictionary", "TransformDictionary", "Wa
 class TransformDictionary(Dictionary):
     """A square orthonormal matrix applied by a fast algorithm.
 
-    Samples are those of a regular grid, in the order of ``values.ravel()``. A subclass writes
+    Samples lie on a regular grid, in the order of ``values.ravel()``. A subclass implements
     `_forward` and `_backward`.
 
     Parameters
@@ -115,7 +115,7 @@ class TransformDictionary(Dictionary):
         return self._forward(batch.reshape(-1, *self.grid_shape)).T
 
     def sq_norms(self, weights: Vector | None = None) -> Vector:
-        """Return the (weighted) squared norm of each atom: one, unless weights differ."""
+        """Return the (weighted) squared norm of each atom: one if there are no weights."""
         if weights is None:
             return np.ones(self._size)
         if (weights == weights[0]).all():
@@ -124,9 +124,9 @@ class TransformDictionary(Dictionary):
 
 
 class CosineDictionary(TransformDictionary):
-    """Cosines: the orthonormal discrete cosine transform (DCT-II) along every axis.
+    """The orthonormal discrete cosine transform (DCT-II) along every axis.
 
-    Its even extension at both ends suits smooth signals of any length that do not repeat.
+    It extends the signal evenly at both ends, which suits smooth signals that are not periodic.
 
     Parameters
     ----------
@@ -156,13 +156,12 @@ class CosineDictionary(TransformDictionary):
 
 
 class WaveletDictionary(TransformDictionary):
-    """Orthogonal wavelets, periodised: exactly orthonormal for every length.
+    """Periodised orthogonal wavelets, orthonormal for every length.
 
-    Coefficients are ordered from the approximation to the finest details, as
-    `pywt.wavedec` lists them. Where an axis has odd length its last sample is carried over into
-    the approximation, so no length needs padding. The signal is taken to be periodic; there is no
-    choice of boundary extension because any other would not be orthonormal. Pad the signal first
-    where its two ends differ.
+    Coefficients are ordered from the approximation to the finest details, as in `pywt.wavedec`. If
+    an axis has odd length, its last sample is copied to the approximation, so no length needs
+    padding. The signal is treated as periodic, because any other boundary extension would not be
+    orthonormal. Pad the signal first if its two ends differ.
 
     Parameters
     ----------
@@ -171,14 +170,14 @@ class WaveletDictionary(TransformDictionary):
     wavelet : str, default="sym8"
         "haar", "db1" to "db38", "sym2" to "sym20" or "coif1" to "coif17".
     level : int or None, default=None
-        How often to halve. None keeps at least 16 approximation coefficients along every axis of
-        31 samples or more, and halves shorter axes once. Given a number, axes are halved until
-        they have one coefficient, so ``ceil(log2(max(grid_shape)))`` is the deepest.
+        Number of levels. None keeps at least 16 approximation coefficients along every axis of 31
+        samples or more, and uses one level for shorter axes. With a number, axes are halved until
+        they have one coefficient; the largest is ``ceil(log2(max(grid_shape)))``.
 
     Attributes
     ----------
     level : int
-        How often the longest axis is halved.
+        Number of levels of the longest axis.
     subbands : list of Subband
         Level, orientation, slice and shape of each block of coefficients.
     levels : ndarray of shape (n_atoms,)
@@ -220,14 +219,14 @@ class WaveletDictionary(TransformDictionary):
 
 
 class ReorderedDictionary(Dictionary):
-    """The same atoms with the samples in another order.
+    """A dictionary whose samples (rows) are permuted.
 
     Parameters
     ----------
     dictionary : Dictionary
-        The atoms.
+        The dictionary to permute.
     order : ndarray of shape (n_samples,)
-        Sample `i` is sample ``order[i]`` of `dictionary`; a permutation.
+        Permutation: row `i` is row ``order[i]`` of `dictionary`.
 
     Examples
     --------
@@ -252,7 +251,7 @@ class ReorderedDictionary(Dictionary):
 
     @property
     def levels(self) -> IndexArray | None:
-        """Level of every atom, as before."""
+        """Wavelet level of every atom of the permuted dictionary, or None."""
         return self.dictionary.levels
 
     def columns(self, index: IndexArray) -> Matrix:

@@ -1,4 +1,4 @@
-"""Several dictionaries side by side."""
+"""Concatenation of the columns of several dictionaries."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["UnionDictionary"]
 
 
 class UnionDictionary(Dictionary):
-    """The atoms of several dictionaries, one dictionary after the other.
+    """The columns of several dictionaries, one dictionary after the other.
 
-    Every operation is left to the parts, so each keeps its own storage and speed.
+    Every operation is delegated to the parts, so each keeps its own storage and fast algorithm.
 
     Parameters
     ----------
@@ -52,24 +52,25 @@ class UnionDictionary(Dictionary):
 
     @property
     def slices(self) -> tuple[slice, ...]:
-        """Which atoms belong to each part."""
+        """Range of the atoms of each part."""
         return tuple(slice(*pair) for pair in pairwise(self._offsets.tolist()))
 
     @property
     def levels(self) -> IndexArray | None:
-        """Levels of the parts, one part after the other; None if no part has any."""
+        """Levels of all atoms, numbered on from part to part; None if no part has levels."""
         levels = [part.levels for part in self.parts]
         if all(each is None for each in levels):
             return None
         numbers, first = [], 0
         for part, each in zip(self.parts, levels, strict=True):
-            here = np.zeros(part.shape[1], dtype=np.intp) if each is None else each
-            numbers.append(first + here)
-            first += int(here.max(initial=0)) + 1
+            # a part without levels counts as one level
+            part_levels = np.zeros(part.shape[1], dtype=np.intp) if each is None else each
+            numbers.append(first + part_levels)
+            first += int(part_levels.max(initial=0)) + 1
         return np.concatenate(numbers)
 
     def columns(self, index: IndexArray) -> Matrix:
-        """Return the atoms `index`, asking each part once for its own."""
+        """Return the atoms `index`, with one call to each part that owns some of them."""
         n_samples, n_atoms = self.shape
         index = np.asarray(index, dtype=np.intp)
         if index.size and not 0 <= index.min() <= index.max() < n_atoms:
@@ -77,13 +78,13 @@ class UnionDictionary(Dictionary):
         owner = np.searchsorted(self._offsets, index, side="right") - 1
         result = np.empty((n_samples, len(index)), order="F")
         for number, part in enumerate(self.parts):
-            mine = owner == number
-            if not mine.any():
+            is_owned = owner == number
+            if not is_owned.any():
                 continue
-            local = index[mine] - self._offsets[number]
-            if mine.all():
+            local = index[is_owned] - self._offsets[number]
+            if is_owned.all():
                 return part.columns(local)
-            result[:, mine] = part.columns(local)
+            result[:, is_owned] = part.columns(local)
         return result
 
     def rows(self, start: int, stop: int) -> Matrix:
@@ -100,15 +101,15 @@ class UnionDictionary(Dictionary):
 
     def rmatvec(self, residual: Vector) -> Vector:
         """Return ``Phi.T @ residual``, part by part."""
-        return self._joined(lambda part: part.rmatvec(residual))
+        return self._concatenate(lambda part: part.rmatvec(residual))
 
     def rmatmat(self, residuals: Matrix) -> Matrix:
         """Return ``Phi.T @ residuals``, part by part."""
-        return self._joined(lambda part: part.rmatmat(residuals))
+        return self._concatenate(lambda part: part.rmatmat(residuals))
 
     def sq_norms(self, weights: Vector | None = None) -> Vector:
         """Return the (weighted) squared norm of each atom."""
-        return self._joined(lambda part: part.sq_norms(weights))
+        return self._concatenate(lambda part: part.sq_norms(weights))
 
-    def _joined(self, measure: Callable[[Dictionary], np.ndarray]) -> np.ndarray:
+    def _concatenate(self, measure: Callable[[Dictionary], np.ndarray]) -> np.ndarray:
         return np.concatenate([measure(part) for part in self.parts])

@@ -19,7 +19,7 @@ from relvec._typing import ArrayLike
 from relvec.bases.base import BasisPart
 from relvec.estimators._components import ComponentsMixin
 from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import read_weight, validate_inputs
+from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_of_weights
 from relvec.estimators._length_scales import expose_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
@@ -49,10 +49,10 @@ class BaseSparseBayesRegressor(
     def _resolve(self, monitor: Monitor | None = None) -> RegressionPlan:
         """Turn options into objects, once for a fit; say which are wrong."""
         options: Any = self
-        shared = resolve_shared(options, monitor, takes_density=True)
+        shared = resolve_shared(options, monitor, allow_density=True)
         prior, noise = shared["prior"], options.noise_variance
         default = {each.name: each.default for each in fields(options)}
-        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all)
+        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all_atoms)
         return RegressionPlan(
             **shared,
             solver=with_learnt_rate(resolve(effort=options.effort), prior),
@@ -103,10 +103,13 @@ class BaseSparseBayesRegressor(
                 UserWarning,
                 stacklevel=3,
             )
+        warn_of_weights(data.weight, stacklevel=4)
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
         fit = plan.run(data)
         context.call_on_fit_task_end(estimator=self, X=data.X, y=y)
         self._expose(fit, plan, is_single=is_single)
+        if fit.n_copies >= plan.tuning.many_copies and _are_chance(data, fit.n_copies):
+            fit = replace(fit, n_copies=1.0)
         self._warn(fit, plan, stacklevel=4)
         return self
 
@@ -148,8 +151,7 @@ class BaseSparseBayesRegressor(
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, multi_output=True, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
-        _check_range("X", X.data if issparse(X) else X)
-        _check_range("y", y)
+        check_range("y", y)
         weight = None if sample_weight is None else read_weight(sample_weight, X)
         groups = np.zeros(len(y), dtype=np.intp)
         return Data(X, y.reshape(len(y), -1), weight, groups), y.ndim == 1
@@ -182,25 +184,22 @@ class BaseSparseBayesRegressor(
         self.n_columns_fetched_ = fit.n_fetched
 
 
-def _check_range(name: str, values: np.ndarray) -> None:
-    """Refuse numbers whose squares are not floating-point numbers."""
-    if values.dtype == object:
-        return
-    limit = 1e140  # squares of larger numbers, or of their inverses, times the number of rows
-    largest = float(np.abs(values).max(initial=0.0))
-    spread = float(np.ptp(values, axis=0).max(initial=0.0)) if len(values) else 0.0
-    if largest > limit or 0.0 < spread < 1.0 / limit:
-        raise ValueError(
-            f"{name} has values up to {largest:.3g} that differ by up to {spread:.3g}; their "
-            f"squares leave the range of floating-point numbers. Rescale {name}, for instance to "
-            "unit variance."
-        )
+def _are_chance(data: Data, n_copies: float) -> bool:
+    """Whether equal rows are no copies: few values of inputs and targets meet again and again.
+
+    Inputs were then observed with several targets, and targets are fewer than rows that differ.
+    """
+    if issparse(data.X) or data.X.dtype == object:
+        return False
+    n_different = len(data.targets) / n_copies
+    n_inputs, n_targets = (len(np.unique(each, axis=0)) for each in (data.X, data.targets))
+    return n_inputs < n_different and n_targets <= 0.5 * n_different
 
 
 def _is_refused(problem: Problem, output: FittedOutput) -> bool:
     """Whether the rate of a Laplace prior was to be learnt, and the flat prior is better."""
     is_flat = output.solution.laplace_rate == 0.0 and len(output.active) > 0
-    return is_flat and problem.prior.learnt is not None
+    return is_flat and problem.prior.rate_hyperprior is not None
 
 
 def _weakness(output: FittedOutput, plan: RegressionPlan, *, is_watched: bool) -> str | None:

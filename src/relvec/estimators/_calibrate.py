@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray
 from relvec.bases import KernelBasis
 from relvec.error_bars import Covers
@@ -23,6 +23,7 @@ from relvec.estimators._held_out import HeldOut, folds_of
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._output import FittedOutput, RegressionFit, widened
 from relvec.kernels.definition import decays
+from relvec.learning import LearntLengthScales
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def compared_first(plan: RegressionPlan, scaled: ScaledBasis, data: Data) -> Com
     distinct = plan.grouped(data)
     if not _is_telling(plan, distinct):
         return None
-    with fitting_threads(0.0):
+    with limit_blas_threads(0.0):
         processes = [
             fit_prior_process(kernel, data.X, target, data.weight, scaled.learnt)
             for target in data.targets.T
@@ -139,7 +140,7 @@ def _rivals(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[ScaledBasis]:
     """Proposals that held-out rows compare with one."""
     assert plan.learner is not None
     learnt = scaled.learnt
-    null, *others = plan.simple_proposals(scaled)
+    null, *others = plan.simple_proposals([scaled])
     if learnt.kind == "none":
         yield null
     is_single = np.count_nonzero(learnt.spread) == 1
@@ -183,8 +184,9 @@ def _compared(
 ) -> Compared:
     """Compare a proposal with its rivals on the same held-out rows.
 
-    The null model stands unless inputs are shown to say something; others must be better by more
-    than a standard error.
+    The null model stands unless inputs are shown to say something. A linear model takes the place
+    of kernels unless these are better by more than their scales, which have seen all rows, gain by
+    that; others must be better by more than a standard error.
     """
     tuning, best = plan.tuning, scaled
     if len(distinct.targets) > tuning.most_rows:
@@ -204,8 +206,12 @@ def _compared(
             # an outlier must not decide: the mean and its standard error without the two extremes
             extremes = [np.argmax(gains), np.argmin(gains)]
             shown, weight = (np.delete(each, extremes) for each in (shown, weight))
-            spread = np.cov(shown, aweights=weight, ddof=0)
-            needed = math.sqrt(float(spread) / max(len(shown) - 1, 1))
+            assert best is not None
+            if rival.learnt.kind == "linear" and best.learnt.kind not in ("linear", "null"):
+                needed = -0.5 * _spent(best.learnt) / float(held.weight.sum())
+            else:
+                spread = np.cov(shown, aweights=weight, ddof=0)
+                needed = math.sqrt(float(spread) / max(len(shown) - 1, 1))
         mean = float(np.average(shown, weights=weight))
         if mean > needed or (mean == needed == 0.0):
             best, held, density = rival, other, density + gains
@@ -223,7 +229,7 @@ def _predict_folds(
     for train, test, covers in folds:
         fit = quick.fit_scaled(scaled, train) if scaled else quick.fit(plan.basis, train)
         fit = replace(fit, scaled=scaled)
-        with fitting_threads(0.0):
+        with limit_blas_threads(0.0):
             outputs = [
                 widened(fit, train, number, *(each or ("plain", None)), covers)
                 for number, each in enumerate(known)
@@ -232,14 +238,18 @@ def _predict_folds(
     return HeldOut.joined(parts)
 
 
-def _unspent(fit: RegressionFit, n_rows: int) -> float:
-    """Share of the degrees of freedom that were not spent on scales, which the folds share.
+def _spent(learnt: LearntLengthScales) -> float:
+    """Degrees of freedom that were spent on scales.
 
     Twice the penalty of an input is what the best of all inputs that do not matter gains in units
     of chi-squared.
     """
-    if fit.scaled is None or fit.scaled.learnt.kind in ("linear", "none", "null"):
-        return 1.0
-    learnt = fit.scaled.learnt
-    spent = 2.0 * learnt.n_scales * max(0.5, learnt.penalty)
+    if learnt.kind in ("linear", "none", "null"):
+        return 0.0
+    return 2.0 * learnt.n_scales * max(0.5, learnt.penalty)
+
+
+def _unspent(fit: RegressionFit, n_rows: int) -> float:
+    """Share of the degrees of freedom that were not spent on scales, which the folds share."""
+    spent = 0.0 if fit.scaled is None else _spent(fit.scaled.learnt)
     return max(1.0 - spent / n_rows, 0.3)

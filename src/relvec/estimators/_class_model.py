@@ -166,17 +166,15 @@ class ClassModelAverage:
         return np.exp(self.log_probability(X, marginalise=marginalise))
 
     def log_odds(self, X: Any, *, marginalise: bool) -> Vector | Matrix:
-        """What decisions are made by: of class 1 for two classes, else one column per class.
+        """What decisions are made by: of class 1 for two classes, else of each against the rest.
 
-        Of a class against the rest or, in a joint model, its log probability.
+        Without averages, those of models for single classes are their own.
         """
         class_model = self.models[0]
         if not class_model.is_joint and not marginalise:
             each = [model_log_odds(model, X, marginalise=False) for model in class_model.models]
             return each[0] if len(each) == 1 else np.column_stack(each)
         log = self.log_probability(X, marginalise=marginalise)
-        if class_model.is_joint:
-            return log
         if log.shape[1] == 2:
             return log[:, 1] - log[:, 0]
         rest = [logsumexp(np.delete(log, k, axis=1), axis=1) for k in range(log.shape[1])]

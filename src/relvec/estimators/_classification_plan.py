@@ -5,26 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from relvec._linalg import fitting_threads
-from relvec._typing import Vector
-from relvec.bases import LinearBasis
+from relvec._linalg import limit_blas_threads
+from relvec._typing import IndexArray, Vector
+from relvec.bases import KernelBasis, LinearBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._class_model import ClassModel, ClassModelAverage
 from relvec.estimators._latent_model import finish_latent_model
 from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._linear_labels import fit_linear_labels
 from relvec.estimators._locality import is_local, near_zero
 from relvec.estimators._plan import Data, Plan
-from relvec.estimators._stacking import stacked_with_shares
+from relvec.estimators._stacking import stacked_weights, stacked_with_shares
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
+from relvec.learning.rows import row_key
 from relvec.likelihoods import Bernoulli, Likelihood, Softmax
 from relvec.moments import Storage
+from relvec.priors import FlatPrior
 from relvec.solvers import LatentProblem, LatentSolver
 
 __all__ = ["ClassificationFit", "ClassificationPlan"]
@@ -43,8 +45,14 @@ class ClassTuning:
     """Divisor of differences of log evidence between models that are averaged. By their evidence
     alone (1) one model would have nearly all the weight; equal weights (infinite) lose where one is
     clearly better."""
+    certain_gain: float = 30.0
+    """Log evidence, over that of the class shares, with which a linear model is not mixed with
+    them: held-out rows would ask for a few per cent at most."""
     least_weight: float = 0.02
     """Models of less weight are left out."""
+    pseudo_rows: float = 2.0
+    """Rows that speak for all models alike before held-out rows do, where these say how models
+    are averaged."""
 
     def largest(self, n_latent: int) -> float:
         """Bound on the prior standard deviation of what an atom adds to a logit."""
@@ -100,10 +108,9 @@ class ClassificationPlan(Plan[ClassificationFit]):
 
     def fit(self, basis: Basis, data: Data) -> ClassificationFit:
         """Fit one model for two classes or for all, or one for each class against the rest."""
-        random_state = check_random_state(self.random_state)
-        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
+        bound = self.bound(basis, data)
         n_classes = max(2, data.targets.shape[1])
-        with fitting_threads(float(math.prod(bound.dictionary.shape))):
+        with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             dictionary = self._stored(bound.dictionary, data.X)
             is_given = self.fit_intercept is None and is_local(bound, dictionary, data.weight)
             has_intercept = self.fit_intercept is not False and not is_given
@@ -155,7 +162,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
             likelihood = recipe.bind(target, weight, offset if len(given) > 1 else offset[:, 0])
         # precisions are those of the atoms as they are: a Gamma prior needs no norms, and what is
         # given for each atom of others must fit the number of them
-        norms = None if self.prior.keeps_all else np.ones(dictionary.shape[1])
+        norms = None if self.prior.keeps_all_atoms else np.ones(dictionary.shape[1])
         prior = self.prior.bind(likelihood.total_weight, norms, bound.groups)
         rows = bound.source_row
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
@@ -189,20 +196,68 @@ class ClassificationPlan(Plan[ClassificationFit]):
             return dictionary
         return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
-    def joined(self, fits: Sequence[ClassificationFit], net: Vector) -> ClassificationFit:
-        """Return the best fit, which averages its probabilities with those of the others.
+    def fit_scaled(self, scaled: ScaledBasis, data: Data) -> ClassificationFit:
+        """Fit a proposal: kernels, a linear model of all inputs alike, or none at all."""
+        if scaled.learnt.kind == "linear":
+            return fit_linear_labels(self, scaled.learnt, data)
+        return super().fit_scaled(scaled, data)
 
-        Spec: the weight of a model is ``exp(net / temperature)``, up to a factor.
+    def quickened(self) -> Self:
+        """Return the plan of the same model for fits to some of the rows."""
+        return replace(self, measures_scales=False)
+
+    def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the null model and, next to kernels of learnt scales by default, a linear one."""
+        assert self.learner is not None
+        first, proposals = kernels[0], super().simple_proposals(kernels)
+        is_asked = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
+        is_open = isinstance(self.prior, FlatPrior) and self.fit_intercept is not False
+        if is_asked and is_open and first.learnt.spread.any():
+            proposals.append(first._replace(learnt=first.learnt.as_linear()))
+        return proposals
+
+    def ordered_rows(self, data: Data) -> IndexArray:
+        """Return the rows of each class together, in an order that is their own.
+
+        It depends on what is in the rows, not on the order of rows and inputs, nor on the names
+        of classes.
         """
-        best = super().joined(fits, net)
-        if not self.average or len(fits) == 1:
-            return best
-        weights = np.exp((net - net.max()) / self.class_tuning.temperature)
+        weight = np.ones(len(data.groups)) if data.weight is None else data.weight
+        key, sizes = row_key(data.X, data.targets, weight), np.bincount(data.groups, weight)
+        middle = np.bincount(data.groups, weight * key) / np.maximum(sizes, 1e-300)
+        place = np.argsort(np.lexsort([middle, sizes]))
+        return np.lexsort([key, place[data.groups]])
+
+    def evidence_weights(self, net: Vector) -> Vector:
+        """Return the weights of models that are averaged.
+
+        Spec: ``exp(net / temperature)``, up to a factor.
+        """
+        if not self.average:
+            return super().evidence_weights(net)
+        return self._without_small(np.exp((net - net.max()) / self.class_tuning.temperature))
+
+    def stacking_weights(
+        self, held_out: Sequence[Sequence[tuple[Vector, Vector]]], scores: Vector
+    ) -> Vector:
+        """Return the weights whose average of probabilities is best on held-out rows."""
+        if not (self.average and held_out):
+            return super().stacking_weights(held_out, scores)
+        chances = np.array([np.concatenate([fold[0] for fold in each]) for each in held_out])
+        counts = np.concatenate([fold[1] for fold in held_out[0]])
+        weights = stacked_weights(chances, counts, self.class_tuning.pseudo_rows)
+        return self._without_small(weights)
+
+    def _without_small(self, weights: Vector) -> Vector:
         weights = np.where(weights < self.class_tuning.least_weight * weights.sum(), 0.0, weights)
-        order = np.argsort(-net, kind="stable")
-        order = order[weights[order] > 0.0]
-        models = tuple(fits[number].class_model for number in order)
-        return replace(best, average=ClassModelAverage(models, weights[order] / weights.sum()))
+        return weights / weights.sum()
+
+    def joined(self, fits: Sequence[ClassificationFit], weights: Vector) -> ClassificationFit:
+        """Return the best fit, which averages its probabilities with those of the others."""
+        if len(fits) == 1:
+            return fits[0]
+        models = tuple(fit.class_model for fit in fits)
+        return replace(fits[0], average=ClassModelAverage(models, weights))
 
     def predict_held_out(self, fit: ClassificationFit, data: Data) -> tuple[Vector, Vector]:
         """Log probabilities of the classes of other rows, and how often these count."""
@@ -237,7 +292,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
         curvatures = []
         for model in fit.class_model.models:
             rows = model.likelihood.bind(np.zeros(len(data.groups)), data.weight)
-            curvatures.append(rows.weighted(rows.curvature(model.mean(data.X))))
+            curvatures.append(rows.apply_weights(rows.curvature(model.mean(data.X))))
         std, _ = measure_scale_uncertainty(
             scaled.learnt, data.X, fit.class_model.models, curvatures
         )

@@ -18,7 +18,7 @@ from relvec.estimators._class_model import ClassModelAverage
 from relvec.estimators._classification_plan import ClassificationFit, ClassificationPlan
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._fronts import Front
-from relvec.estimators._inputs import read_weight, validate_inputs
+from relvec.estimators._inputs import read_weight, validate_inputs, warn_of_weights
 from relvec.estimators._length_scales import expose_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._plan import Data, monitor_of, resolve_shared
@@ -47,7 +47,9 @@ class BaseSparseBayesClassifier(
         is_auto, bound = isinstance(options.fit_intercept, str), options.largest_logit
         return ClassificationPlan(
             **shared,
-            solver=resolve_latent_solver(options.solver, needs_dense=shared["prior"].keeps_all),
+            solver=resolve_latent_solver(
+                options.solver, needs_dense=shared["prior"].keeps_all_atoms
+            ),
             fit_intercept=None if is_auto else bool(options.fit_intercept),
             counts_at_bound=options.penalty_curvature == "bound",
             largest_latent=None if isinstance(bound, str) else float(bound),
@@ -82,6 +84,7 @@ class BaseSparseBayesClassifier(
         check_classification_targets(y)
         y = np.asarray(y)
         weight = None if sample_weight is None else read_weight(sample_weight, X)
+        warn_of_weights(weight, stacklevel=4)
         options: Any = self
         if options.class_weight is not None:
             weight = _with_class_weights(options.class_weight, y, weight)
@@ -93,9 +96,9 @@ class BaseSparseBayesClassifier(
                 f"only one class: {self.classes_.tolist()[0]!r}."
             )
         if n_classes > 2 and plan.multi_class != "one_vs_rest":
-            keeps_all = plan.prior.keeps_all
+            keeps_all_atoms = plan.prior.keeps_all_atoms
             solver = resolve_latent_solver(
-                options.solver, needs_dense=keeps_all, n_latent=n_classes
+                options.solver, needs_dense=keeps_all_atoms, n_latent=n_classes
             )
             plan = replace(plan, solver=solver)
         index = np.searchsorted(self.classes_, y).clip(max=n_classes - 1)
@@ -169,8 +172,14 @@ def _weakness(
             else f"ended its search before it had converged (gradient {gradient:.1e}, gain of "
             f"another atom {gain:.1e} nats, {n_kept} atoms active): better models may exist."
         )
+    is_linear = fit.scaled is not None and fit.scaled.learnt.kind == "linear"
     is_narrow = n_rows > 50 and n_kept > n_rows / 2  # of few rows many may be needed
-    if is_narrow and fit.bound.is_localised.all() and not plan.prior.keeps_all:
+    if (
+        is_narrow
+        and not is_linear
+        and fit.bound.is_localised.all()
+        and not plan.prior.keeps_all_atoms
+    ):
         return (
             f"kept {n_kept} of {n_rows} rows: its kernels are so narrow that it learns rows by "
             "heart. Use wider ones (a smaller gamma), and scale the columns, for example by "

@@ -140,12 +140,13 @@ class DecisionMixin:
             Also return the posterior standard deviation of the logit, whose mean is what
             ``marginalise=False`` gives.
         marginalise : bool, default=True
-            As in `predict_proba`; False gives the posterior mean of the logit.
+            As in `predict_proba`; False gives the posterior mean of the logit and, of a model of
+            several classes, the log odds at the most probable weights.
 
         Returns
         -------
         log_odds : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, of the second; else of each.
+            For two classes, of the second; else of each against all others, ``log(p / (1 - p))``.
         std : ndarray of the same shape
             Only if `return_std`.
 

@@ -173,13 +173,13 @@ class CentredKernelFront(Front):
         """
         check_is_fitted(self)
         centers = getattr(self.atoms_, "centers", None)
+        if getattr(self, "model_kind_", None) == "linear":
+            raise AttributeError(
+                "this model has no relevance_vectors_: it is linear in the features, "
+                'as kernels predict no better here (model_kind_ is "linear"). '
+                'length_scales="ard" or "isotropic" insists on kernels.'
+            )
         if centers is None:
-            if getattr(self, "model_kind_", None) == "linear":
-                raise AttributeError(
-                    "this model has no relevance_vectors_: it is linear in the inputs, which "
-                    'predicts better than kernels here (model_kind_ is "linear"). '
-                    'length_scales="ard" or "isotropic" insists on kernels.'
-                )
             raise AttributeError(
                 'relevance_vectors_ is not known for kernel="precomputed"; '
                 "relevance_ has the training rows."

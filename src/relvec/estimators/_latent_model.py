@@ -54,6 +54,9 @@ class FittedLatentModel:
     nearest: PairPosterior | None = None
     """Of several latent functions, the Gaussian nearest to the posterior, over which predictions
     are averaged."""
+    averages: bool = True
+    """Whether predictions are averaged over the weights; if not, those at the mode are calibrated,
+    as the precision was chosen by them."""
 
     def mean(self, X: Any) -> Matrix:
         """Posterior mean of the latent functions, of the shape (n_rows,) if there is one."""
@@ -79,7 +82,8 @@ class FittedLatentModel:
             more = self.novelty.amplitude * self.novelty.share(X)
         if isinstance(posterior, Posterior):
             mean = posterior.predict(atoms) + self._offset
-            return self.likelihood.predict(mean, posterior.variance(atoms) + more)
+            known = posterior.variance(atoms) if self.averages else 0.0
+            return self.likelihood.predict(mean, known + more)
         n_latent = len(self.coef)
         size = max(getattr(self.likelihood, "n_points", 0), len(posterior.weights)) * n_latent
         step, parts = max(1, block_entries // size), [np.empty((0, n_latent))]
@@ -129,7 +133,7 @@ def finish_latent_model(
         weights, hessian = find_nearest_gaussian(mode, likelihood)
         nearest = replace(posterior, weights=weights, factor=hessian.factor, scale=hessian.scale)
     else:  # that of the regression that the model is at its mode
-        curvature, response = likelihood.responses(mode.latent)[0]
+        curvature, response = likelihood.working_responses(mode.latent)[0]
         statistics = SufficientStatistics(len(active))
         statistics.update(bound.dictionary.columns(active), response, curvature)
         moments = statistics.moments(centre=problem.has_intercept)
@@ -145,7 +149,7 @@ def finish_latent_model(
     kernel = None if error_bars == "plain" else bound.atoms.decaying_kernel()
     novelty = None
     if kernel is not None and len(active):
-        latent = (mode.latent - likelihood.given).reshape(-1, problem.n_blocks)
+        latent = (mode.latent - likelihood.offset_or_zero).reshape(-1, problem.n_blocks)
         novelty = fit_label_novelty(kernel, X, likelihood.weight, latent)
     return FittedLatentModel(
         likelihood=likelihood.recipe,

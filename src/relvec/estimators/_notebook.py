@@ -47,4 +47,4 @@ class NotebookMixin(BaseEstimator):
 
     def _html_repr(self) -> str:
         diagram: str = super()._html_repr()
-        return diagram + str(import_module("relvec.reporting.notebook").summary_html(self))
+        return diagram + str(import_module("relvec.reporting.notebook").render_summary(self))

@@ -215,8 +215,11 @@ class ClassificationOptions:
         come into question, weighted by their evidence (Bayesian model averaging, with flattened
         weights), which are better calibrated. All attributes are those of the best model, which
         False leaves alone: predictions, files and exports are then a fraction of the size. Of more
-        than 1000 rows, or more than 100 inputs, there is one model in any case. A linear model
-        (`LinearBasis`) is averaged with the class shares, as far as held-out rows ask for it.
+        than 1000 rows and up to 100 inputs there is one model in any case, because the others are
+        fitted to 1000 rows only. Of more than 100 inputs weights are by the log loss of held-out
+        rows instead, and among the models are the class shares and one that is linear in all
+        inputs. A linear model (`LinearBasis`) whose evidence is not overwhelming is averaged with
+        the class shares, as far as held-out rows ask for it.
     error_bars : {"novelty", "plain"}, default="novelty"
         What becomes of predictions far from the training inputs: with "novelty" probabilities go
         over to the shares of the classes, and logits are more uncertain than the posterior of the

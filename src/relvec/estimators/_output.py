@@ -180,7 +180,7 @@ def finish_output(
     if target is not None:
         blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
     # under Gamma and Laplace priors of the weights the noise is the solver's to find
-    is_own = not prior.is_removable or prior.learnt is not None
+    is_own = not prior.is_removable or prior.rate_hyperprior is not None
     is_found = is_own and solution.noise_variance > 0.0
     is_held = is_found or problem.noise_variance is not None
     posterior = condition(

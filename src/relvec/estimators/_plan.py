@@ -18,25 +18,29 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from relvec._checks import check_dense
-from relvec._linalg import fitting_threads
+from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._calibrate import calibrated, compared_first
 from relvec.estimators._held_out import HeldOut, distinct_rows
+from relvec.estimators._inputs import check_range
 from relvec.estimators._length_scale_choice import choose_scales
 from relvec.estimators._length_scales import ScaledBasis, find_kernel, other_columns
 from relvec.estimators._options import check_options
 from relvec.estimators._output import FittedOutput, RegressionFit, finish_output, widened
 from relvec.estimators._refine import refine_scales
+from relvec.estimators._sparse_linear import with_chosen
 from relvec.learning import LengthScaleLearner
+from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.prior_process import PriorProcess
-from relvec.moments import Moments, SufficientStatistics, moments_of
+from relvec.moments import Moments, SufficientStatistics, compute_moments
 from relvec.priors import FlatPrior, Prior, resolve_prior
 from relvec.solvers import (
     Monitor,
     NullSolver,
+    OddsLearner,
     Problem,
     Progress,
     RidgeSolver,
@@ -76,6 +80,8 @@ class PlanTuning:
     scales apart, at a fraction of the cost of a fit to many rows."""
     folds: int = 5
     """Folds of the cross-validation that decides where inputs were chosen from many."""
+    false_signals: float = 0.1
+    """Share of fits to noise in many inputs that may be taken for a signal."""
     localised_gain: float = 1e-3
     """Least gain of an atom whose entry is free but for a tolerance: kernels overlap, so a useful
     one may gain next to nothing by itself."""
@@ -101,6 +107,9 @@ class PlanTuning:
     linear_inputs: int = 1000
     """With more inputs no linear model of all of them is tried: its covariance is of their number
     squared."""
+    choice_inputs: int = 20
+    """With fewer inputs no linear model that chooses some of them is tried: there is little to gain
+    by it."""
     weighed_inputs: int = 200
     """Inputs that are weighed against each other at once; among more, only those in the model."""
 
@@ -149,11 +158,21 @@ class Plan(ABC, Generic[AnyFit]):
             )
         place, kernel = find_kernel(self.basis, self.learner.kind)
         columns = other_columns(self.basis, place, X, weight)
-        with fitting_threads(0.0):
+        with limit_blas_threads(0.0):
             proposals = self.learner.learn(
                 kernel, X, targets, weight, columns, are_labels=self.are_labels
             )
         return list(map(partial(ScaledBasis, self.basis, place, kernel), proposals))
+
+    def bound(self, basis: Basis, data: Data) -> BoundBasis:
+        """Return a basis bound to the rows, whose atoms are of a size that can be squared."""
+        random_state = check_random_state(self.random_state)
+        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
+        n_atoms = bound.dictionary.shape[1]
+        if n_atoms:
+            some = np.unique(np.linspace(0, n_atoms - 1, 8).astype(np.intp))
+            check_range("X", bound.dictionary.columns(some), of="The basis bound to X")
+        return bound
 
     @abstractmethod
     def fit(self, basis: Basis, data: Data) -> AnyFit:
@@ -168,17 +187,34 @@ class Plan(ABC, Generic[AnyFit]):
         is_null = scaled.learnt.kind == "null"
         return (replace(self, min_gain=math.inf) if is_null else self).fit(scaled.basis, data)
 
-    def joined(self, fits: Sequence[AnyFit], net: Vector) -> AnyFit:
-        """Return what is made of fits with several proposals, given their penalised evidence."""
-        return fits[int(np.argmax(net))]
+    def evidence_weights(self, net: Vector) -> Vector:
+        """Return the weights of models by their penalised evidence: here the best has all."""
+        return self.stacking_weights((), net)
 
-    def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
-        """Return the models that are no sums of kernels, next to one that is."""
-        return [scaled._replace(learnt=scaled.learnt.as_null())]
+    def stacking_weights(self, held_out: Sequence[Sequence[Any]], scores: Vector) -> Vector:
+        """Return the weights of models by their held-out predictions: here the best has all."""
+        return np.equal(np.arange(len(scores)), np.argmax(scores)).astype(np.float64)
+
+    def joined(self, fits: Sequence[AnyFit], weights: Vector) -> AnyFit:
+        """Return what is made of fits with several proposals, the best of which is the first."""
+        return fits[0]
+
+    def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the models that are no sums of kernels, next to those that are."""
+        return [kernels[0]._replace(learnt=kernels[0].learnt.as_null())]
+
+    def null_advantage(self, n_others: int) -> float:
+        """Log probability of all held-out targets by which others must surpass the null model."""
+        return 0.0
 
     def quickened(self) -> Self:
         """Return the plan of the same model for fits to some of the rows."""
         return self
+
+    def ordered_rows(self, data: Data) -> IndexArray:
+        """Return the rows in an order at random, whatever that in which they are given."""
+        order = np.lexsort(data.X[:, :100].T[::-1])
+        return order[np.random.RandomState(0).permutation(len(order))]
 
     def grouped(self, data: Data) -> Data:
         """Return rows that are to be held out one by one."""
@@ -239,10 +275,9 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit every target on the shared dictionary."""
-        random_state = check_random_state(self.random_state)
-        bound = basis.bind(data.X, sample_weight=data.weight, random_state=random_state)
+        bound = self.bound(basis, data)
         outputs, problems = [], []
-        with fitting_threads(float(math.prod(bound.dictionary.shape))):
+        with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.moments(bound, data)
             previous = self.previous if len(self.previous) == len(all_moments) else ()
             for number, moments in enumerate(all_moments):
@@ -279,7 +314,7 @@ class RegressionPlan(Plan[RegressionFit]):
     ) -> RegressionFit:
         """Widen the error bars away from the data, by `processes` if they are known."""
         each = itertools.zip_longest(range(len(fit.outputs)), processes)
-        with fitting_threads(0.0):  # few rows and inputs stand for all
+        with limit_blas_threads(0.0):  # few rows and inputs stand for all
             outputs = tuple(
                 widened(fit, data, number, self.error_bars, known) for number, known in each
             )
@@ -295,7 +330,7 @@ class RegressionPlan(Plan[RegressionFit]):
                     "moments."
                 )
             return data.statistics.all_moments(centre=self.fit_intercept)
-        all_moments = moments_of(
+        all_moments = compute_moments(
             bound.dictionary,
             data.targets,
             data.weight,
@@ -314,7 +349,7 @@ class RegressionPlan(Plan[RegressionFit]):
         n_samples = moments.n_effective + float(self.fit_intercept)
         prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
         # a Laplace prior removes weak atoms by its rate
-        is_penalised = prior.is_penalised or prior.learnt is not None or prior.rate > 0.0
+        is_penalised = prior.is_penalised or prior.rate_hyperprior is not None or prior.rate > 0.0
         penalties = self.inclusion_penalties(bound, is_penalised)
         if self.min_gain is None and prior.is_penalised:
             # orthonormal atoms need no tolerance: there is no search
@@ -343,12 +378,25 @@ class RegressionPlan(Plan[RegressionFit]):
     def quickened(self) -> Self:
         """Return the plan of the same model for fits to some of the rows."""
         solver = self.solver if self.fold_solver is None else self.fold_solver
-        return replace(self, solver=solver, previous=(), monitor=None)
+        length_scale_uncertainty = (
+            self.length_scale_uncertainty or None
+        )  # uncertainty that is only reported takes time
+        return replace(
+            self,
+            solver=solver,
+            previous=(),
+            monitor=None,
+            length_scale_uncertainty=length_scale_uncertainty,
+        )
 
     def fit_scaled(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
-        """Fit a proposal: kernels, a linear model of all inputs alike, or none at all."""
-        simple: dict[str, Solver] = {"linear": RidgeSolver(), "null": NullSolver()}
-        solver = simple.get(scaled.learnt.kind)
+        """Fit a proposal: kernels, a linear model of all inputs or of some, or none at all."""
+        simple: dict[str, Solver] = {
+            "linear": RidgeSolver(),
+            SPARSE_LINEAR: OddsLearner(self.solver),
+            "null": NullSolver(),
+        }
+        solver = simple.get(scaled.learnt.group)
         if solver is None:
             return super().fit_scaled(scaled, data)
         plan = replace(
@@ -356,18 +404,30 @@ class RegressionPlan(Plan[RegressionFit]):
         )
         return plan.fit(scaled.basis, data)
 
-    def simple_proposals(self, scaled: ScaledBasis) -> list[ScaledBasis]:
-        """Return the null model and, next to kernels of learnt scales by default, a linear one."""
+    def simple_proposals(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the null model and, next to kernels of learnt scales by default, linear ones.
+
+        Away from the data the one of all inputs is as uncertain as kernels of all of them, the
+        sparse one as those of chosen inputs, which are the last.
+        """
         assert self.learner is not None
-        proposals = super().simple_proposals(scaled)
+        first, last, proposals = kernels[0], kernels[-1], super().simple_proposals(kernels)
+        n_inputs = np.count_nonzero(first.learnt.spread)
         is_asked = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
-        if (
-            is_asked
-            and self.is_open
-            and 0 < np.count_nonzero(scaled.learnt.spread) <= self.tuning.linear_inputs
-        ):
-            proposals.append(scaled._replace(learnt=scaled.learnt.as_linear()))
+        if is_asked and self.is_open:
+            if 0 < n_inputs <= self.tuning.linear_inputs:
+                proposals.append(first._replace(learnt=first.learnt.as_linear()))
+            if n_inputs >= self.tuning.choice_inputs:
+                proposals.append(last._replace(learnt=last.learnt.as_linear(is_sparse=True)))
         return proposals
+
+    def null_advantage(self, n_others: int) -> float:
+        """Log density of all held-out targets by which others must surpass the null model.
+
+        Where inputs say nothing, the ratio of the densities of targets that either did not see is
+        one on average, so it exceeds ``1 / q`` with probability `q` at most.
+        """
+        return math.log(n_others / self.tuning.false_signals)
 
     def conclude(
         self, fit: RegressionFit, data: Data, held_out: Sequence[HeldOut] | None = None
@@ -388,6 +448,8 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def finish_scales(self, scaled: ScaledBasis, fit: RegressionFit, data: Data) -> RegressionFit:
         """Refine the scales with the evidence of the sparse model, if the learner is to."""
+        if scaled.learnt.group == SPARSE_LINEAR:
+            scaled = scaled._replace(learnt=with_chosen(scaled.learnt, fit))
         fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
         assert fit.scaled is not None
         if self.length_scale_uncertainty is None:
@@ -412,7 +474,7 @@ def _warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | 
 
 
 def resolve_shared(
-    estimator: Any, monitor: Monitor | None, *, takes_density: bool = False
+    estimator: Any, monitor: Monitor | None, *, allow_density: bool = False
 ) -> dict[str, Any]:
     """Turn the options that all estimators have into fields of a plan; say which are wrong."""
     check_options(estimator)
@@ -420,7 +482,7 @@ def resolve_shared(
     gain, low_memory = estimator.min_gain, estimator.low_memory
     return {
         "basis": basis,
-        "prior": resolve_prior(estimator.prior, takes_density=takes_density),
+        "prior": resolve_prior(estimator.prior, allow_density=allow_density),
         "learner": estimator._resolve_learner(basis),
         "min_gain": None if isinstance(gain, str) else float(gain),
         "error_bars": estimator.error_bars,

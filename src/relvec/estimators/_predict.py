@@ -354,8 +354,8 @@ class PredictionMixin:
 
         `gradient` is the largest derivative of the objective in a log precision, `best_gain` the
         most that any atom left out would gain, in nats, net of its penalty. Both are zero at an
-        exact local maximum, and where nothing was searched for: `model_kind_` is then "linear" or
-        "null".
+        exact local maximum, and where nothing was searched for: `model_kind_` is then "linear", of
+        all inputs, or "null".
 
         Examples
         --------

@@ -117,9 +117,11 @@ class RVMClassifier(
     kernel_ : Kernel
         The kernel, as it was learnt or given; not with ``kernel="precomputed"``.
     model_kind_, feature_relevance_path_, feature_relevance_path_objective_
-        "ard", "isotropic" or "kernel"; "none" or "null" if no input says anything, with and
-        without vectors; relevance of all inputs after each step of the search, in
-        which all climbs and trials are, and what was climbed.
+        "ard", "isotropic" or "kernel"; "linear" if there are more than 100 inputs and held-out
+        rows prefer a model linear in all of them, whose atoms are the directions in which rows
+        differ; "none" or "null" if no input says anything, with and without vectors; relevance of
+        all inputs after each step of the search, in which all climbs and trials are, and
+        what was climbed.
 
     See Also
     --------

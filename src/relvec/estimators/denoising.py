@@ -13,22 +13,22 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_choice, check_integer, check_probability
-from relvec._signals import like
+from relvec._signals import make_wrapper
 from relvec._typing import ArrayLike
 from relvec.denoising.blend import Denoised
-from relvec.denoising.canvas import BOUNDARIES
-from relvec.denoising.channel import Scheme, denoise_channel, plain_model
+from relvec.denoising.channel import Scheme, denoise_channel, fit_plain_model
 from relvec.denoising.layout import (
     Layout,
     Parts,
-    counts_of_observed,
-    may_rotate,
+    can_rotate_colours,
+    count_observed,
     read_layout,
     read_weights,
 )
 from relvec.denoising.noise import have_equal_noise, resolve_noise
+from relvec.denoising.padding import BOUNDARIES
 from relvec.denoising.plain import PlainModel
-from relvec.denoising.recipes import resolve_recipes
+from relvec.denoising.transforms import resolve_transforms
 from relvec.denoising.tuning import DEFAULT, DenoisingTuning
 from relvec.estimators._options import check_options, option, with_options
 from relvec.estimators._progress import who_is_told
@@ -56,96 +56,99 @@ def _check_tuning(name: str, value: Any) -> None:
 
 @with_options
 class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Remove white noise from signals, images and volumes, and say how sure it is.
+    """Remove white noise from signals, images and volumes, with error bars.
 
-    The smooth relevance vector machine of Schmolck and Everson: the signal is a sparse
-    combination of atoms (wavelets, cosines), each degree of freedom has a penalty, and the
-    evidence keeps what is worth it. Under an orthonormal transform this has a closed form, so
-    the cost is that of the transform.
+    The smooth relevance vector machine of Schmolck and Everson (2007): the signal is a sparse
+    combination of basis functions (wavelets or cosines; *atoms* in signal processing). Their
+    precisions maximise the evidence (marginal likelihood) with a penalty on effective degrees of
+    freedom. For an orthonormal transform this is a shrinkage rule in closed form, so a fit costs
+    little more than the transform.
 
-    The default improves on the plain model in three ways. Neighbouring coefficients share a
-    precision. The result is averaged over shifts of the transform. And several transforms
-    (for jumps, for peaks, for oscillations) are blended with the weights that minimise an
-    unbiased estimate of the squared error.
+    The default adds three things to this plain model. Neighbouring coefficients share a
+    precision. The result is averaged over shifts of the transform (cycle spinning). And several
+    transforms, for jumps, peaks and oscillations, are averaged with the weights that minimise
+    Stein's unbiased risk estimate (SURE).
 
     Parameters
     ----------
     mode : {"quality", "plain"}, default="quality"
-        "plain" is the exact model under one orthonormal transform: several times faster, and
-        `model_` is then the fit itself.
+        "plain" is the model under one orthonormal transform: several times faster, and `model_` is
+        then the fit itself.
     dictionary : str or list of str, default="auto"
-        "auto" blends complementary transforms ("sym8" in plain mode). Else the orthogonal
-        wavelet ("haar", "db2", "sym8", "coif3", ...), or "cosine", or a list of them to blend.
+        "auto" averages several transforms ("sym8" in plain mode). Otherwise an orthogonal wavelet
+        ("haar", "db2", "sym8", "coif3", ...), "cosine", or a list of these to average.
     prior : {"aic", "bic", "ric", "flat"} or Prior, default="bic"
-        Penalty of a degree of freedom.
+        Penalty per effective degree of freedom.
     noise_std : {"auto", "envelope", "mad", "patches", "profile"}, float or array, default="auto"
-        Standard deviation of the noise. A number or an array shaped like the signal if it is
-        known. The names are those of `estimate_noise`; "profile" maximises the evidence over
-        the noise as well, in the plain model.
+        Standard deviation of the noise: a number, or an array shaped like the signal, if it is
+        known. Otherwise a method of `estimate_noise`, or "profile", which maximises the evidence of
+        the plain model over the noise variance as well.
     neighbours : int or "auto", default="auto"
         Odd number of coefficients along each axis that share a precision; 1 for none. "auto"
         depends on the transform. Not used in plain mode.
     level : int, optional
-        How often the plain wavelet transform halves the signal. By default at least 16
-        coefficients of the coarsest scale are left.
+        Number of levels of the wavelet transform in plain mode. By default at least 16
+        approximation coefficients are left.
     boundary : {"symmetric", "reflect", "constant", "periodic"}, default="symmetric"
-        How the signal goes on beyond its ends. The plain mode is always periodic.
+        How the signal is extended beyond its ends. The plain mode is always periodic.
     channel_axis : int, None or "auto", default="auto"
-        Axis of colours or channels, each denoised by itself; also the axis that counts the
-        images of a stack. "auto" finds colours (the last of three axes, of three or four
-        entries), the columns of a data frame, and the two to four columns of a long array. Pass
-        None if all axes are positions.
+        Axis of colours or channels, each denoised separately; also the axis of the images in a
+        stack. "auto" finds colours (the last of three axes, of length 3 or 4), the columns of a
+        data frame, and the two to four columns of a long array. None if there are no channels.
     decorrelate : bool, default=True
         Denoise brightness and two colour differences instead of red, green and blue, if the
         noise of all three is about equal.
     with_std : bool, default=True
-        Whether to compute `std_`, which costs half to four fifths as much again.
+        Whether to compute `std_`, which adds 50 to 80 % to the time.
     n_jobs : int, optional
-        Channels denoised at the same time; -1 uses all processors.
+        Number of channels denoised at the same time; -1 uses all processors.
     progress : bool or callable, default=False
-        Report on long work, which is done in tiles: True writes to the terminal; a function is
-        called with the number of tiles done and the number of all.
+        Report the progress of large signals, which are denoised in tiles. True writes to the
+        terminal; a function is called with the number of tiles done and their total.
     tuning : relvec.denoising.DenoisingTuning, optional
-        Sizes of tiles and other numbers of the search that hardly anybody needs to change.
+        Sizes of tiles and other constants that rarely need to be changed.
 
     Attributes
     ----------
     signal_ : ndarray
         Denoised signal, in the units and shape of the input.
     std_ : ndarray
-        Posterior standard deviation of every sample of `signal_`, noise not included.
+        Posterior standard deviation of every sample of `signal_`, without the noise.
     noise_std_ : float or ndarray
-        Standard deviation of the noise: a number, one per channel, or one per sample if given
-        so. Of colours it is computed back from brightness and differences, so that red and blue
-        come out equal.
+        Standard deviation of the noise: a number, one per channel, or one per sample if it was
+        given so. For rotated colours it is computed from brightness and colour differences, so
+        red and blue have equal values.
     noise_level_ : NoiseLevel, list of NoiseLevel or None
-        What is known about the reliability of an estimated noise level; None if it was given.
+        Reliability of the estimated noise level; None if the noise was given.
     effective_dof_ : float
-        Effective number of parameters spent.
+        Effective degrees of freedom.
     transforms_ : list of str
-        The transforms that were tried.
+        Names of the transforms.
     transform_weights_ : ndarray of shape (n_transforms,) or (n_parts, n_transforms)
-        Their weights in the blend, for each part if the signal has several: channels, real
-        and imaginary parts, or brightness and two colour differences.
-    transform_errors_ : ndarray, shaped like `transform_weights_`
-        Unbiased estimate of the mean squared error of each transform alone. The estimates
-        share most of their own error: compare them with each other. NaN in plain mode.
-    expected_error_ : float or ndarray of shape (n_parts,)
-        The same for the blend.
+        Weight of each transform in the average, for each part if the signal has several: channels,
+        real and imaginary parts, or brightness and two colour differences.
+    transform_mse_ : ndarray, shaped like `transform_weights_`
+        Stein's unbiased estimate of the mean squared error of each transform alone. The errors of
+        these estimates are strongly correlated: compare them with each other. NaN in plain mode.
+    estimated_mse_ : float or ndarray of shape (n_parts,)
+        The same for the weighted average.
 
     See Also
     --------
     denoise : The same as a function.
     estimate_noise : The noise level alone.
-    SparseBayesRegressor : Any basis at any inputs, with `WaveletBasis`, `CosineBasis` and
+    SparseBayesRegressor : Regression with any basis, such as `WaveletBasis`, `CosineBasis` and
         their unions.
 
     References
     ----------
     Schmolck and Everson (2007), Smooth relevance vector machine: a smoothness prior
-    extension of the RVM, Machine Learning 68. Coifman and Donoho (1995), Translation-invariant
-    de-noising. Cai (1999), Adaptive wavelet estimation: a block thresholding and oracle
-    inequality approach, Annals of Statistics 27.
+    extension of the RVM, Machine Learning 68. Schmolck (2008), Smooth relevance vector machines,
+    chapter 2. Donoho and Johnstone (1994), Ideal spatial adaptation by wavelet shrinkage,
+    Biometrika 81. Stein (1981), Estimation of the mean of a multivariate normal distribution,
+    Annals of Statistics 9. Coifman and Donoho (1995), Translation-invariant de-noising. Cai
+    (1999), Adaptive wavelet estimation: a block thresholding and oracle inequality approach,
+    Annals of Statistics 27.
 
     Examples
     --------
@@ -188,18 +191,19 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Parameters
         ----------
         signal : array-like
-            Samples at equal distances in one, two or more dimensions, with or without
-            channels: numbers of any kind, real or complex. NaN counts as missing.
+            Evenly spaced samples in one, two or more dimensions, with or without channels, real
+            or complex. NaN counts as missing.
         y : None
             Not used.
         x : array-like of shape (n_samples,), optional
-            Positions of the samples of a line, if they are not given in order or lie at
-            unequal distances. The samples are taken in the order of `x` as if evenly spaced:
-            the noise stays white, at the cost of a signal that is a little less smooth.
+            Positions of the samples of a one-dimensional signal, if they are not in order or not
+            evenly spaced. The samples are sorted by `x` and then treated as evenly spaced: the
+            noise stays white, but the signal becomes slightly less smooth.
         mask : array-like of bool, shaped like the signal without channels, optional
-            False where a sample is to be ignored and filled in.
+            False where a sample is missing and is to be interpolated.
         sample_weight : array-like, shaped like the signal without channels, optional
-            The variance of the noise is inversely proportional to it; zero is missing.
+            Relative precision: the noise variance is inversely proportional to it. Zero counts as
+            missing.
 
         Returns
         -------
@@ -217,7 +221,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         mask: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Any:
-        """Denoise a signal and return it, in the container it came in.
+        """Denoise a signal and return the result in the same container type.
 
         Parameters
         ----------
@@ -231,10 +235,10 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Returns
         -------
         denoised : array
-            In the container that `X` came in.
+            In the same container type as `X`.
         """
         self._denoise(X, x, mask, sample_weight)
-        return like(X)(self.signal_)
+        return make_wrapper(X)(self.signal_)
 
     def transform(
         self,
@@ -244,7 +248,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         mask: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Any:
-        """Denoise another signal whose noise is that of the fitted one.
+        """Denoise another signal with the noise level of the fitted one.
 
         Parameters
         ----------
@@ -256,7 +260,7 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         Returns
         -------
         denoised : array
-            In the container that `signal` came in.
+            In the same container type as `signal`.
 
         Examples
         --------
@@ -271,15 +275,14 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         settings = {"with_std": False, "channel_axis": self._layout.channel_axis}
         other = SmoothDenoiser(**{**self.get_params(), **settings})
         other._denoise(signal, x, mask, sample_weight, known=(self._layout, self._variances))
-        return like(signal)(other.signal_)
+        return make_wrapper(signal)(other.signal_)
 
     @property
     def model_(self) -> PlainModel | list[PlainModel]:
-        """The plain model at the noise level found: one orthonormal transform in closed form.
+        """The plain model: one orthonormal transform in closed form, at the same noise level.
 
-        In plain mode it is the fit. In quality mode it is the model that the fit refines: use
-        it to see which components carry the signal, and for the evidence. A list if there are
-        channels.
+        In plain mode it is the fit itself. In quality mode use it to see which coefficients are
+        not zero, and for the evidence. A list if there are channels.
 
         Examples
         --------
@@ -291,17 +294,17 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         check_is_fitted(self)
         if not self._models:  # type: ignore[has-type]  # set by every fit
             self._models = [
-                plain_model(channel, self._transform, self.level) for channel in self._channels
+                fit_plain_model(channel, self._transform, self.level) for channel in self._channels
             ]
         return self._models[0] if len(self._models) == 1 else self._models
 
     def predict_interval(self, coverage: float = 0.95) -> np.ndarray:
-        """Interval around every sample of `signal_` that holds the true signal.
+        """Compute a posterior interval for every sample of the true signal, without the noise.
 
         Parameters
         ----------
         coverage : float, default=0.95
-            Probability with which it does, between 0 and 1.
+            Posterior probability of the interval, between 0 and 1.
 
         Returns
         -------
@@ -321,14 +324,17 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         if not hasattr(self, "std_"):
             raise AttributeError("Intervals need with_std=True in SmoothDenoiser.")
         if np.iscomplexobj(self.signal_):
-            raise ValueError("A complex signal has no intervals; std_ is the radius of a disc.")
-        share = check_probability("coverage", coverage)
-        return GaussianPrediction(self.signal_, self.std_**2).interval(share)
+            raise ValueError(
+                "predict_interval needs a real signal; got a complex one. Use std_, the root of "
+                "the summed variances of the real and imaginary parts."
+            )
+        probability = check_probability("coverage", coverage)
+        return GaussianPrediction(self.signal_, self.std_**2).interval(probability)
 
     def __sklearn_tags__(self) -> Any:
-        """Declare what is accepted."""
+        """Declare which inputs are accepted."""
         tags = super().__sklearn_tags__()
-        # lines are accepted too; the tag for them would say that nothing else is
+        # one-dimensional signals are accepted too, but the tag for them would exclude others
         tags.input_tags.three_d_array = True
         tags.input_tags.allow_nan = True
         return tags
@@ -344,17 +350,17 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         out: Any = None,
         known: tuple[Layout, list[float]] | None = None,
     ) -> None:
-        """Denoise `signal` into `out`, with the noise found before in a signal like it."""
+        """Denoise `signal`, into `out` if given, with the `known` noise of a fitted signal."""
         prior = self._resolve_prior()
         layout, values, observed = read_layout(signal, self.channel_axis, x, mask)
-        # of unequal levels white noise would not stay white
-        if self.decorrelate and may_rotate(values, layout):
+        # the rotation of colours keeps noise white only if its level is the same in all three
+        if self.decorrelate and can_rotate_colours(values, layout):
             tuning = self.tuning or DEFAULT
             is_rotated = have_equal_noise(values, layout, self.noise_std, tuning)
             layout = replace(layout, is_rotated=is_rotated)
         weights, observed = read_weights(sample_weight, layout, observed)
         values = layout.split(values)
-        counts = counts_of_observed(values, observed)
+        counts = count_observed(values, observed)
         penalties = [float(prior.bind(count).penalty) for count in counts]
         parts = Parts(layout, values, observed, weights, penalties)
         scheme = self._resolve_scheme(layout.spatial_shape)
@@ -362,13 +368,15 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self._layout, self._variances = layout, variances
         self._channels = parts.channels(variances)
         self._transform = scheme.plain_transform
-        self.transforms_ = [recipe.label for recipe in scheme.recipes]
+        self.transforms_ = [choice.label for choice in scheme.transforms]
         self._publish(self._run(scheme, out), levels)
 
     def _resolve_scheme(self, shape: tuple[int, ...]) -> Scheme:
         is_plain = self.mode == "plain"
         return Scheme(
-            recipes=resolve_recipes(self.dictionary, self.neighbours, shape, is_plain=is_plain),
+            transforms=resolve_transforms(
+                self.dictionary, self.neighbours, shape, is_plain=is_plain
+            ),
             boundary=self.boundary,
             is_plain=is_plain,
             level=self.level,
@@ -378,21 +386,21 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def _run(self, scheme: Scheme, out: Any) -> list[Denoised]:
         progress = who_is_told(self.progress)
-        places = [None] * len(self._channels) if out is None else self._layout.split_out(out)
-        if len(places) == 1:
+        outputs = [None] * len(self._channels) if out is None else self._layout.split_output(out)
+        if len(outputs) == 1:
             channel = self._channels[0]
-            return [denoise_channel(channel, scheme, out=places[0], progress=progress)]
-        # transforms let go of the interpreter, and threads need not copy the signals
+            return [denoise_channel(channel, scheme, out=outputs[0], progress=progress)]
+        # threads: the transforms release the interpreter lock, and no signal is copied
         return list(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(denoise_channel)(channel, scheme, out=place, progress=progress)
-                for channel, place in zip(self._channels, places, strict=True)
+                delayed(denoise_channel)(channel, scheme, out=output, progress=progress)
+                for channel, output in zip(self._channels, outputs, strict=True)
             )
         )
 
     def _publish(self, results: list[Denoised], levels: list[NoiseLevel] | None) -> None:
         layout = self._layout
-        means, variances, freedom, *quality = zip(*results, strict=True)
+        means, variances, effective_dof, *quality = zip(*results, strict=True)
         self.signal_ = layout.join(list(means))
         if self.with_std:
             self.std_ = np.sqrt(layout.join_variances(list(variances)))
@@ -400,25 +408,28 @@ class SmoothDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             del self.std_
         self.noise_std_ = layout.noise_std([channel.noise_variance for channel in self._channels])
         self.noise_level_ = levels[0] if levels is not None and len(levels) == 1 else levels
-        self.effective_dof_ = sum(freedom)
+        self.effective_dof_ = sum(effective_dof)
         each = 0 if len(results) == 1 else slice(None)
-        self.transform_weights_, self.transform_errors_, self.expected_error_ = (
+        self.transform_weights_, self.transform_mse_, self.estimated_mse_ = (
             np.array(values)[each] for values in quality
         )
         self._models = []
 
     def _resolve_prior(self) -> Prior:
-        """Check the options, and return the prior that they name."""
+        """Check the options and return the prior."""
         check_options(self)
         if self.mode == "plain" and self.neighbours not in ("auto", 1):
             raise ValueError(
-                "The plain mode gives every coefficient a precision of its own; leave neighbours "
-                f'out, or use mode="quality". Got neighbours={self.neighbours!r}.'
+                "In plain mode every coefficient has its own precision; got "
+                f'neighbours={self.neighbours!r}. Omit neighbours, or use mode="quality".'
             )
         if self.level is not None and self.mode != "plain":
-            raise ValueError('level is for mode="plain"; other modes choose their own depth.')
+            raise ValueError(
+                f'level needs mode="plain"; got level={self.level!r} and mode={self.mode!r}. '
+                "Omit level: in quality mode the number of levels follows from the signal's size."
+            )
         prior = resolve_prior(self.prior)
-        if prior.keeps_all:
+        if prior.keeps_all_atoms:
             raise ValueError(
                 f"The closed form needs a penalty on degrees of freedom; got {prior}. Use "
                 'prior="bic", another SmoothnessPrior, or "flat".'

@@ -187,10 +187,10 @@ certificate_, candidates_, n_iter_, n_features_in_, feature_names_in_
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor of noise and posterior covariance in predictions, from held-out rows.
     model_kind_, feature_relevance_path_, feature_relevance_path_objective_
-        "ard", "isotropic" or "kernel"; "linear" if held-out rows prefer a linear model of all
-        inputs; "none" or "null" if no input says anything, with and without vectors; relevance of
-        all inputs after each step of the search, in which all climbs and trials are, and what was
-        climbed.
+        "ard", "isotropic" or "kernel"; "linear" if kernels predict held-out rows no better than a
+        linear model of all inputs or, from 20 of them on, of some; "none" or "null" if no input
+        says anything, with and without vectors; relevance of all inputs after each step of the
+        search, in which all climbs and trials are, and what was climbed.
 
     See Also
     --------

@@ -63,7 +63,8 @@ class DRVMRegressor(RegressionOptions, SelectionFront, BaseSparseBayesRegressor)
         brings nothing is not at zero but at ``1 / (1 + exp(penalty))``. Not a number where inputs
         were not chosen.
     feature_gain_ : ndarray of shape (n_features,)
-        Log evidence that each input brings to the Gaussian process.
+        Log evidence that each input brings to the Gaussian process, or to the linear model where
+        `model_kind_` is "linear" and inputs were chosen.
     length_scale_, kernel_, model_kind_, feature_relevance_path_, feature_relevance_path_objective_
         As in `RVMRegressor`. `model_kind_` is "ard" also where one width moved apart.
     relevance_, relevance_vectors_, coef_, intercept_, weight_precision_, weight_covariance_, \
@@ -104,7 +105,7 @@ converged_, certificate_, n_iter_, n_features_in_, feature_names_in_
         plan = replace(
             super()._resolve(monitor), length_scale_uncertainty=self.length_scale_uncertainty
         )
-        if plan.prior.keeps_all:
+        if plan.prior.keeps_all_atoms:
             raise ValueError(
                 f"DRVMRegressor chooses samples, and prior={self.prior!r} keeps them all. Use "
                 '"ric", "bic", "aic", "flat" or "laplace".'

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.io.bounded import LIMITS, ModelFileError, parse_json, shown
 from relvec.io.own import NOTHING, OwnTypes
 from relvec.io.trusted import (
@@ -63,7 +63,7 @@ def audit(payload: bytes, own: OwnTypes = NOTHING) -> list[str]:
     ModelFileError
         If it is not well formed.
     """
-    skops = optional("skops.io")
+    skops = import_optional("skops.io")
     try:
         with zipfile.ZipFile(io.BytesIO(payload)) as archive:
             schema = read_schema(archive, len(payload))

@@ -43,6 +43,7 @@ from relvec.io.container import write_atomically
 from relvec.io.extract import formula_of, warn_of_rounding
 from relvec.io.formula import LARGEST_DISTANCE, PRECISIONS, Block, Extrapolation, Formula, Table
 from relvec.io.text import double, kernel_text, row_text, single, table, triangle
+from relvec.kernels import KernelProfile
 
 __all__ = ["export_c"]
 
@@ -143,7 +144,9 @@ class _Source:
     def text(self) -> str:
         """Return the whole file."""
         formula = self.formula
-        parts = [KERNELS[formula.profile.measure]]
+        parts = [self._kernels(formula.profile, "kernels")]
+        if formula.cover_profile is not None:
+            parts.append(self._kernels(formula.cover_profile, self.words["cover_kernels"]))
         if self.needs_variance or formula.covers:
             parts.append(SOLVE)
         parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
@@ -159,6 +162,12 @@ class _Source:
             parts += [ANSWERS[what + "_all" * self._has_several] for what in self.asked]
         filled = [Template(part).substitute(self.words) for part in [HEAD, *parts, MAIN]]
         return "\n".join([filled[0], self._prototypes(), self._tables(), *filled[1:]])
+
+    def _kernels(self, profile: KernelProfile, name: str) -> str:
+        """Return a function of this name that evaluates a kernel."""
+        text = kernel_text(profile, self.functions, self.write)
+        written = self.words | {"kernels": name, "kernel_text": text}
+        return Template(KERNELS[profile.measure]).substitute(written)
 
     @property
     def _has_several(self) -> bool:
@@ -185,7 +194,7 @@ class _Source:
             "version": relvec.__version__,
             "source": formula.source,
             "kernel": formula.profile.name,
-            "kernel_text": kernel_text(formula, self.functions, self.write),
+            "cover_kernels": "kernels" if formula.cover_profile is None else "cover_kernels",
             "inputs": _starred(about_inputs(formula, _comment)),
             "formula": _starred(about_formula(formula, "precision", "Vectors of covers", "points")),
             "answers": _starred(about_answers(formula, _comment)),
@@ -207,6 +216,7 @@ class _Source:
             "zero": self.write(0.0),
             "one": self.write(1.0),
             "four": self.write(4.0),
+            "absurd": self.write(65536.0),
             "eighth_pi": self.write(np.pi / 8.0),
             "negligible": negligible,
             "largest": self.write(LARGEST_DISTANCE),

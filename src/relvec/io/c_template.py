@@ -83,7 +83,7 @@ CENTRE_FIELDS = """\
 
 _KERNELS = """\
 /* Kernels between the input and every vector of a table. */
-static void ${name}_kernels(const ${name}_table *table, const double *x, $real *phi)
+static void ${name}_$kernels(const ${name}_table *table, const double *x, $real *phi)
 {
     $real u[$n_inputs];
     int i, j, n = table->n_inputs;
@@ -133,7 +133,7 @@ static void ${name}_basis(const double *x, $real *phi)
     for (; c < $n_tables; c++) {
         const ${name}_table *table = ${name}_tables + c;
         $real rest = $one;
-        ${name}_kernels(table, x, w);
+        ${name}_$cover_kernels(table, x, w);
         ${name}_solve(table->cholesky, table->n_vectors, w);
         for (i = 0; i < table->n_vectors; i++)
             rest -= w[i] * w[i];
@@ -193,16 +193,18 @@ FALL_BACK = """\
  * of a mixture: with probability rho the target is anything around the mean of all targets. */
 static void ${name}_fall_back(const ${name}_block *b, const $real *phi, $real *mean, $real *cov)
 {
-    $real d, z, implausible, pull, moved, rest, rho;
+    $real d, z, implausible, absurd, pull, moved, rest, rho;
     if (!b->cover)
         return;
     d = *mean - b->target_mean;
     z = $fabs(d) / b->deviation;
     z = z < $largest ? z * z : $largest * $largest;
     implausible = z * z / ($four + z * z);
+    absurd = z * z / ($absurd + z * z);
     z = b->means_from * b->means_from;
     z = z * z;
-    pull = ($one - z * z) * ${name}_beyond(phi[b->cover], b->means_from) * implausible;
+    pull = ($one - z * z * ($one - absurd)) * implausible
+         * ${name}_beyond(phi[b->cover], b->means_from);
     moved = pull * d;
     *mean -= moved;
     if (!cov)

@@ -24,7 +24,7 @@ from relvec.io.formula import Block, Cover, Extrapolation, Formula, Member, Tabl
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
 from relvec.laplace.pairs import PairPosterior
-from relvec.likelihoods.softmax import normal_points
+from relvec.likelihoods.softmax import quasi_random_normal
 from relvec.posterior import Posterior
 
 __all__ = ["formula_of", "warn_of_rounding"]
@@ -73,7 +73,7 @@ def formula_of(model: Any, *, std: bool = True) -> Formula:
     link = "one_vs_rest" if len(class_model.models) > 1 else "logistic"
     if class_model.is_joint:
         link, n_points = "softmax", class_model.models[0].likelihood.get_params()["n_points"]
-        points = normal_points(len(classes), n_points)[:, : n_points // 2]
+        points = quasi_random_normal(len(classes), n_points)[:, : n_points // 2]
     return writer.formula(
         blocks,
         link=link,
@@ -201,14 +201,6 @@ class _Units:
         return Table(inputs, shift, given, vectors)
 
 
-def _is_same_function(one: KernelProfile, other: KernelProfile) -> bool:
-    """Whether two kernels differ in scales and variance only."""
-    if (one.name, one.measure) != (other.name, other.measure):
-        return False
-    numbers = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0])
-    return np.array_equal(one.value(numbers, np), other.value(numbers, np))
-
-
 def _are_equal(one: Cover, other: Cover) -> bool:
     pairs = zip((*one.table, one.cholesky), (*other.table, other.cholesky), strict=True)
     return all(np.array_equal(left, right) for left, right in pairs)
@@ -235,7 +227,11 @@ class _Writer:
         self._end_table()
         before = self.profile
         self._start(atoms)
-        assert _is_same_function(before, self.profile)
+        if not self.profile.is_same_function(before):
+            raise ExportError(
+                f"an average of models with the kernels {before.name!r} and {self.profile.name!r} "
+                "cannot be exported; fit with average=False, which keeps the best of them."
+            )
 
     def _end_table(self) -> None:
         if not self.rows:
@@ -287,18 +283,19 @@ class _Writer:
         return len(self.covers) - 1
 
     def _cover(self, novelty: Novelty) -> Cover:
-        """Pivots, in units of a kernel that differs from that of the model in its scales only."""
+        """Pivots, in units of their kernel; covers differ in its scales only."""
         profile = read_kernel(novelty.kernel)
-        if not profile.is_stationary or not _is_same_function(profile, self.profile):
+        if not profile.is_stationary:
             raise ExportError(
-                f"error bars with the kernel {novelty.kernel!r} cannot be exported next to a model "
-                f"with the kernel {self.profile.name!r}; export without error bars (std=False), or "
-                'fit with error_bars="plain".'
+                f"error bars with the kernel {novelty.kernel!r}, in which not only differences of "
+                "inputs matter, cannot be exported; export without error bars (std=False), or fit "
+                'with error_bars="plain".'
             )
+        assert not self.covers or profile.is_same_function(self.covers[0].profile)
         inputs, factor = self.units.used(profile)
         at_zero = profile.value(np.zeros(1), np)[0]  # correlations are relative to it
         table = self.units.table(novelty.pivots[:, inputs], inputs, factor, profile)
-        return Cover(table, novelty._factor * at_zero)
+        return Cover(table, novelty._factor * at_zero, profile)
 
     def _single(
         self,
@@ -350,7 +347,7 @@ class _Writer:
         assert isinstance(posterior, Posterior)
         extrapolation = self._widening(model)
         offset = posterior.target_mean + (0.0 if given is None else float(given[0]))
-        spread = posterior.noise_variance
+        spread = posterior.noise_variance if model.averages else 0.0
         return self._single(model.atoms, posterior, offset, extrapolation, spread, 0.0)
 
     def _widening(self, model: FittedLatentModel) -> Extrapolation | None:

@@ -62,6 +62,8 @@ class Cover(NamedTuple):
     table: Table
     cholesky: Matrix
     """Lower Cholesky factor of the kernel between them, with a kernel of one for equal inputs."""
+    profile: KernelProfile
+    """The same function for all covers of a formula, which need not be that of the model."""
 
 
 class Extrapolation(NamedTuple):
@@ -70,8 +72,8 @@ class Extrapolation(NamedTuple):
     With ``r`` the share of the variance of a process that its values at the cover leave
     unexplained, ``rho = (r - offset)+ / (1 - offset)`` and ``tau = (r - known)+ / (1 - known)``.
     Without a centre ``rho amplitude`` is added to the variance. Else, with ``d = mean - centre``,
-    ``pi = d^4 / (d^4 + 4 amplitude^2)`` and ``omega = tau (1 - known^8) pi``, a mean and its
-    variance become::
+    ``pi = d^4 / (d^4 + 4 amplitude^2)``, ``absurd = d^4 / (d^4 + 16^4 amplitude^2)`` and ``omega =
+    tau (1 - known^8 (1 - absurd)) pi``, a mean and its variance become::
 
         mean     - omega d
         (1 - rho) (variance + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
@@ -165,6 +167,12 @@ class Formula:
         given = [block.extrapolation for block in self.blocks]
         return any(each is not None and each.centre is not None for each in given)
 
+    @property
+    def cover_profile(self) -> KernelProfile | None:
+        """The kernel of covers, if it is another function than that of the model."""
+        profile = self.covers[0].profile if self.covers else self.profile
+        return None if profile.is_same_function(self.profile) else profile
+
     def places(self, block: Block) -> IndexArray:
         """Return the kernel values that a block uses, counted from zero."""
         return np.where(block.index < 0, self.n_kernels, block.index)
@@ -215,7 +223,7 @@ class Formula:
         return probability / probability.sum(axis=1, keepdims=True)
 
     def _unexplained(self, cover: Cover, X: Matrix, kind: Any) -> Vector:
-        phi = cover.table.compared(X, self.profile, kind)
+        phi = cover.table.compared(X, cover.profile, kind)
         white = solve_triangular(cover.cholesky.astype(kind), phi.T, lower=True)
         result: Vector = np.clip(1.0 - (white * white).sum(axis=0), 0.0, 1.0)
         return result
@@ -331,7 +339,8 @@ def _extrapolated(
     away = mean - kind(given.centre)
     distance = np.minimum(np.abs(away) / kind(math.sqrt(given.amplitude)), kind(LARGEST_DISTANCE))
     implausible = distance**4 / (4.0 + distance**4)
-    pull = kind(1.0 - given.known**8) * tau * implausible
+    absurd = distance**4 / (65536.0 + distance**4)
+    pull = (1.0 - kind(given.known**8) * (1.0 - absurd)) * tau * implausible
     moved, rest = (pull * away)[:, :, None], ((1.0 - pull) * away)[:, :, None]
     other = amplitude + np.maximum(rho, implausible[:, :, None]) * rest * rest
     return mean - pull * away, (1.0 - rho) * (covariance + moved * moved) + rho * other

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 
 __all__ = ["Graph", "Value"]
 
@@ -86,7 +86,7 @@ class Graph:
     """
 
     def __init__(self, dtype: str) -> None:
-        self.onnx = optional("onnx")
+        self.onnx = import_optional("onnx")
         self.dtype = np.dtype(dtype)
         self.nodes: list[Any] = []
         self.constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}

@@ -17,7 +17,7 @@ from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import relvec
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec.io.audit import audit
 from relvec.io.bounded import ModelFileError, shown
 from relvec.io.container import ModelFile, read_header, read_payload, write_file
@@ -199,11 +199,11 @@ def _check_model(model: Any) -> None:
 def _built(payload: bytes, own: OwnTypes) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, of the header
-        return optional("skops.io").loads(payload, trusted=[*TRUSTED_TYPES, *own.names])
+        return import_optional("skops.io").loads(payload, trusted=[*TRUSTED_TYPES, *own.names])
 
 
 def _dumped(model: Any, own: OwnTypes) -> bytes:
-    skops = optional("skops.io")
+    skops = import_optional("skops.io")
     try:
         payload: bytes = skops.dumps(model)
     except Exception as error:

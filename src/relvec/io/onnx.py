@@ -25,6 +25,7 @@ from relvec.io.formula import (
     Table,
 )
 from relvec.io.graph import Graph, Value
+from relvec.kernels import KernelProfile
 
 __all__ = ["export_onnx"]
 
@@ -132,7 +133,8 @@ class _Drawing:
     def _basis(self) -> Value:
         """Kernels between inputs and vectors, and if it is needed a column of ones."""
         formula, graph = self.formula, self.graph
-        phi = self._joined([self._kernels(table) for table in formula.kernel_tables])
+        tables = [self._kernels(table, formula.profile) for table in formula.kernel_tables]
+        phi = self._joined(tables)
         if not any((block.index < 0).any() for block in formula.blocks):
             return phi
         rows = graph.node("Shape", phi).picked(np.array([0]), 0)
@@ -140,8 +142,8 @@ class _Drawing:
         ones = graph.node("Expand", graph.constant([[1.0]]), column)
         return graph.node("Concat", phi, ones, axis=1)
 
-    def _kernels(self, table: Table) -> Value:
-        profile, graph = self.formula.profile, self.graph
+    def _kernels(self, table: Table, profile: KernelProfile) -> Value:
+        graph = self.graph
         x = Value(graph, "X")
         if len(table.inputs) != self.formula.n_features:
             x = x.picked(table.inputs, 1)
@@ -159,7 +161,7 @@ class _Drawing:
 
     def _explained(self, cover: Cover) -> Value:
         """Shares of the variance that each vector of a cover explains after those before it."""
-        white = self._kernels(cover.table) @ _inverse(cover.cholesky).T
+        white = self._kernels(cover.table, cover.profile) @ _inverse(cover.cholesky).T
         return white * white
 
     def _moments(self, block: Block, phi: Value, explained: list[Value]) -> tuple[Value, Value]:
@@ -220,7 +222,8 @@ class _Drawing:
         squared = squared * squared
         fourth = squared * squared
         implausible = fourth / (fourth + 4.0)
-        pull = tau * implausible * (1.0 - given.known**8)
+        absurd = fourth / (fourth + 65536.0)
+        pull = tau * implausible * (1.0 - (1.0 - absurd) * given.known**8)
         moved, rest = pull * away, (1.0 - pull) * away
         other = graph.maximum(rho, implausible) * (rest * rest) + given.amplitude
         return mean - moved, (1.0 - rho) * (variance + moved * moved) + rho * other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relvec.kernels import KernelProfile
-from relvec.kernels.definition import answer_of
+from relvec.kernels.definition import get_kernel_property
 
 __all__ = ["ExportError", "read_kernel"]
 
@@ -22,7 +22,7 @@ def read_kernel(kernel: Any) -> KernelProfile:
     kernel : Kernel or callable
         Of the inputs of a model.
     """
-    profile = answer_of(kernel, "profile")
+    profile = get_kernel_property(kernel, "profile")
     found: KernelProfile | None = None if profile is None else profile()
     if found is None:
         raise ExportError(

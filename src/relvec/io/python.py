@@ -35,6 +35,7 @@ from relvec.io.python_template import (
     WIDEN,
 )
 from relvec.io.text import double, kernel_text, row_text
+from relvec.kernels import KernelProfile
 
 __all__ = ["export_python"]
 
@@ -106,7 +107,10 @@ def _source(formula: Formula) -> str:
         asked = [f"{what}_all" for what in asked]
     answers = [ANSWERS[what] for what in asked]
     needs_variance = formula.is_classifier or formula.has_std
-    parts = [KERNELS[formula.profile.measure]]
+    words = _words(formula)
+    parts = [_kernels(formula.profile, "_kernels")]
+    if formula.cover_profile is not None:
+        parts.append(_kernels(formula.cover_profile, words["cover_kernels"]))
     if needs_variance or formula.covers:
         parts.append(SOLVE)
     parts.append(BASIS_AND_COVERS if formula.covers else BASIS)
@@ -120,9 +124,14 @@ def _source(formula: Formula) -> str:
         parts.append(MEAN)
     if needs_variance:
         parts.append(MOMENTS)
-    words = _words(formula)
     head, *rest = [Template(part).substitute(words) for part in [HEAD, *parts, *answers, MAIN]]
     return head + _tables(formula) + "".join(rest)
+
+
+def _kernels(profile: KernelProfile, name: str) -> str:
+    """Return a function of this name that evaluates a kernel."""
+    written = {"kernels": name, "kernel_text": kernel_text(profile, FUNCTIONS, double)}
+    return Template(KERNELS[profile.measure]).substitute(written)
 
 
 def _words(formula: Formula) -> dict[str, Any]:
@@ -138,7 +147,7 @@ def _words(formula: Formula) -> dict[str, Any]:
     return {
         "source": formula.source,
         "kernel": formula.profile.name,
-        "kernel_text": kernel_text(formula, FUNCTIONS, double),
+        "cover_kernels": "_kernels" if formula.cover_profile is None else "_cover_kernels",
         "version": relvec.__version__,
         "row": row_text(formula),
         "n_features": formula.n_features,

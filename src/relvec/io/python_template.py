@@ -40,7 +40,7 @@ import math
 
 _KERNELS = '''
 
-def _kernels(table, x):
+def $kernels(table, x):
     """Kernels between the input and every vector of a table."""
     scales = zip(table["inputs"], table["shift"], table["factor"])
     u = [(x[i] - shift) * factor for i, shift, factor in scales]
@@ -69,7 +69,7 @@ BASIS_AND_COVERS = '''
 def _basis(x):
     """Kernels between the input and every vector, one that is always 1, and for each of COVERS the
     share of the variance of a process that its values there leave unexplained."""
-    white = [_solve(cover["cholesky"], _kernels(cover, x)) for cover in COVERS]
+    white = [_solve(cover["cholesky"], $cover_kernels(cover, x)) for cover in COVERS]
     kernels = [k for table in TABLES for k in _kernels(table, x)]
     return [*kernels, 1.0, *(1.0 - sum(a * a for a in w) for w in white)]
 
@@ -117,7 +117,8 @@ def _fall_back(block, phi, mean):
     d = mean - block["target_mean"]
     z = min(abs(d) / block["deviation"], $largest)
     implausible = z**4 / (4.0 + z**4)
-    telling = 1.0 - block["means_from"] ** 8
+    absurd = z**4 / (65536.0 + z**4)
+    telling = 1.0 - block["means_from"] ** 8 * (1.0 - absurd)
     pull = telling * _beyond(phi[block["cover"]], block["means_from"]) * implausible
     return mean - pull * d, pull * d, (1.0 - pull) * d, implausible
 '''

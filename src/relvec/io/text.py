@@ -10,6 +10,7 @@ import numpy as np
 
 from relvec.io.formula import Formula
 from relvec.io.profiles import ExportError
+from relvec.kernels import KernelProfile
 
 __all__ = ["Functions", "Text", "double", "kernel_text", "row_text", "single", "table", "triangle"]
 
@@ -96,9 +97,11 @@ class Functions:
         return call
 
 
-def kernel_text(formula: Formula, names: dict[str, str], write: Callable[[float], str]) -> str:
-    """Return the kernel as an expression of ``t``."""
-    result: Text = formula.profile.value(Text("t", write), Functions(names))
+def kernel_text(
+    profile: KernelProfile, names: dict[str, str], write: Callable[[float], str]
+) -> str:
+    """Return a kernel as an expression of ``t``."""
+    result: Text = profile.value(Text("t", write), Functions(names))
     return result.text
 
 

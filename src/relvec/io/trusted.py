@@ -10,7 +10,7 @@ those of `OBJECTS` get back their attributes without being called, `TUPLES` get 
 from __future__ import annotations
 
 import relvec.kernels  # noqa: F401  (defines its kernels)
-from relvec.kernels.definition import DEFINITIONS
+from relvec.kernels.definition import KERNEL_DEFINITIONS
 
 __all__ = [
     "CONTAINERS",
@@ -112,7 +112,7 @@ KEYS = SCALARS | {f"builtins.{name}" for name in ("bool", "float", "int", "str")
 OBJECTS = frozenset(
     [f"relvec.{name}" for name in _RELVEC_OBJECTS.split()]
     + [f"sklearn.{name}" for name in _SKLEARN_OBJECTS.split()]
-    + [f"{kind.__module__}.{kind.__qualname__}" for kind in DEFINITIONS]
+    + [f"{kind.__module__}.{kind.__qualname__}" for kind in KERNEL_DEFINITIONS]
 )
 """Types that get back their attributes."""
 

@@ -1,4 +1,4 @@
-"""Kernels that scikit-learn lacks, and the fast evaluation of any kernel."""
+"""Kernels that scikit-learn does not have, and fast evaluation of any kernel."""
 
 from relvec.kernels.definition import KernelLike, KernelProfile
 from relvec.kernels.evaluate import (
@@ -8,9 +8,9 @@ from relvec.kernels.evaluate import (
     kernel_dictionary,
 )
 from relvec.kernels.gradients import (
+    log_scale_gradient,
     parameter_gradient,
-    raw_scale_slope,
-    scale_gradient,
+    raw_scale_gradient,
     scale_jacobian,
 )
 from relvec.kernels.pairwise import Cosine, Laplacian, Linear, Polynomial, Sigmoid
@@ -21,7 +21,7 @@ from relvec.kernels.resolve import (
     resolve_gamma,
     resolve_kernel,
 )
-from relvec.kernels.scaled import ScaledInputs, scaled_inputs, takes_any_inputs
+from relvec.kernels.scaled import ScaledInputs, accepts_any_n_features, scale_features
 from relvec.kernels.spectral import SpectralMixture
 from relvec.kernels.splines import LinearSpline, ThinPlateSpline
 from relvec.kernels.strings import SpectrumDictionary, StringSpectrum
@@ -47,14 +47,14 @@ __all__ = [
     "StringSpectrum",
     "ThinPlateSpline",
     "Warped",
+    "accepts_any_n_features",
     "kernel_block",
     "kernel_dictionary",
+    "log_scale_gradient",
     "parameter_gradient",
-    "raw_scale_slope",
+    "raw_scale_gradient",
     "resolve_gamma",
     "resolve_kernel",
-    "scale_gradient",
+    "scale_features",
     "scale_jacobian",
-    "scaled_inputs",
-    "takes_any_inputs",
 ]

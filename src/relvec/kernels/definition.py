@@ -1,15 +1,17 @@
-"""What the library knows of a kernel, read from one definition.
+"""Registry of kernels, and the optional properties that a kernel may provide.
 
-A kernel says what it is where it is written: its names, what stands in files, how it is evaluated
-in blocks, and answers that are all optional:
+Each kernel module registers its kernel once, with `register_kernel`: the names it has in options,
+whether it may be stored in model files, how its blocks are evaluated. A kernel object may also
+provide these properties, all of them optional:
 
-- ``measure`` and ``slope(X, Z, E)`` for derivatives in the scales of inputs in closed form, or
-  instead of the slope the ``rate`` of a kernel ``exp(-rate * measure)``;
-- ``profile()`` for programs and graphs that predict without relvec;
-- ``decays``, whether it goes to zero for inputs that are unlike.
+- ``measure``, with either ``slope(X, Z, E)`` or ``rate``: what the kernel is a function of, and its
+  derivative, for closed-form gradients with respect to length-scales. ``rate`` is for kernels of
+  the form ``exp(-rate * measure)``;
+- ``profile()``: the kernel as a function of one number, for export to ONNX, C and Python;
+- ``decays``: whether the kernel tends to zero for dissimilar inputs.
 
-Kernels of this library and of users answer by attributes and methods of these names. For those of
-scikit-learn, `relvec.kernels.scikit` has a class each that answers in their place.
+Kernels of this library and user-defined kernels provide them as attributes and methods. For
+scikit-learn's kernels, `relvec.kernels.scikit` has one adapter class each.
 """
 
 from __future__ import annotations
@@ -25,43 +27,46 @@ from relvec._typing import Matrix
 from relvec.dictionaries.base import Dictionary
 
 __all__ = [
-    "DEFINITIONS",
-    "Definition",
+    "KERNEL_DEFINITIONS",
+    "KernelDefinition",
     "KernelLike",
     "KernelProfile",
-    "answer_of",
     "decays",
-    "define",
-    "shown",
-    "takes_objects",
-    "unboxed",
+    "format_parameter",
+    "get_kernel_property",
+    "kernel_accepts_objects",
+    "register_kernel",
+    "squeeze_object_column",
 ]
 
 KernelLike: TypeAlias = Kernel | Callable[[Any, Any], Matrix]
 """A scikit-learn kernel object, or a function ``k(X, Z)`` of whole arrays."""
 
 Maker: TypeAlias = Callable[[float, int, float], Kernel]
-"""Makes a kernel of ``gamma``, ``degree`` and ``coef0``."""
+"""Function that makes a kernel from ``gamma``, ``degree`` and ``coef0``."""
 
 
 @dataclass(frozen=True, eq=False)
 class KernelProfile:
-    """A kernel as a function of one number, written once for arrays, program text and graphs.
+    """A kernel as a function of one number, usable for arrays, source code and ONNX graphs.
+
+    ``k(x, z) = variance * value(t)``, where ``t`` compares ``factor * x`` with ``factor * z``.
 
     Parameters
     ----------
     name : str
-        What people call it.
+        Name of the kernel, for reports and comments.
     measure : {"squared", "absolute", "product"}
-        What the number is: the squared distance of two inputs, the sum of absolute differences, or
-        their inner product.
+        What ``t`` is: the squared Euclidean distance of two inputs, the sum of absolute
+        differences, or the inner product.
     value : callable
-        Takes the number and a place that has `exp`, `sqrt`, `tanh`, `log`, `power` and `maximum`,
-        such as `numpy`; uses these and ordinary operators only.
+        Function ``value(t, f)``. The namespace ``f`` has `exp`, `sqrt`, `tanh`, `log`, `power` and
+        `maximum`, as `numpy` has; use only these and arithmetic operators.
     factor : float or ndarray of shape (n_features,), default=1.0
-        What inputs are multiplied by before they are compared; zero for those left out.
+        Inverse length-scale by which features are multiplied before they are compared; zero for
+        features that have no influence.
     variance : float, default=1.0
-        What the value is multiplied by.
+        Factor of the value: the prior variance of a Gaussian process, ``k(x, x)``.
 
     Examples
     --------
@@ -81,11 +86,18 @@ class KernelProfile:
 
     @property
     def is_stationary(self) -> bool:
-        """Whether only differences of inputs matter."""
+        """Whether the kernel depends on the difference of two inputs only."""
         return self.measure != "product"
 
+    def is_same_function(self, other: KernelProfile) -> bool:
+        """Whether two kernels differ in scales and variance only."""
+        if (self.name, self.measure) != (other.name, other.measure):
+            return False
+        numbers = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0])
+        return np.array_equal(self.value(numbers, np), other.value(numbers, np))
+
     def compare(self, left: Any, right: Any) -> Any:
-        """Return the number for all rows of two arrays that were multiplied by the factor."""
+        """Return ``t`` for all pairs of rows of two arrays, already multiplied by `factor`."""
         if self.measure == "product":
             return left @ right.T
         difference = left[:, None, :] - right[None, :, :]
@@ -94,111 +106,116 @@ class KernelProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class Definition:
-    """A kernel of the library, or of scikit-learn: what is known of its class."""
+class KernelDefinition:
+    """What is registered about a kernel class of this library or of scikit-learn."""
 
     kind: type[Kernel]
+    """The class."""
     names: Mapping[str, Maker] = field(default_factory=dict)
-    """What it is called in options, and how it is made then."""
+    """Names in options such as ``kernel="rbf"``, each with the function that makes the kernel."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """What other libraries call it: a hint, not a second name."""
+    """Names in other libraries, for the hint "Did you mean ...?"; they are not accepted."""
     decays: bool | None = None
-    """Whether it goes to zero for inputs that are unlike; None where the kernel has to be asked."""
-    learns_scales: bool = False
-    """Whether its inputs get learnt scales unless a width is given."""
+    """Whether it tends to zero for dissimilar inputs; None if that depends on the object."""
+    learns_length_scales: bool = False
+    """Whether length-scales are learnt by default, unless `gamma` is given."""
     dictionary: Callable[[Any, Any, Any], Dictionary] | None = None
-    """Takes kernel, inputs and centres; None where every block is a call of the kernel."""
-    answers: Callable[[Any], Any] | None = None
-    """Given a kernel, what answers in its place."""
+    """Fast dictionary, made from kernel, inputs and centres; None to call the kernel blockwise."""
+    adapter: Callable[[Any], Any] | None = None
+    """Class that provides the optional properties for a scikit-learn kernel."""
 
 
-DEFINITIONS: dict[type, Definition] = {}
-"""The kernels that have names, may be in model files without being told to be trusted, or both."""
+KERNEL_DEFINITIONS: dict[type, KernelDefinition] = {}
+"""Registered kernels by class: those with names, and those that model files may contain."""
 
 
-def define(kind: type[Kernel], **about: Any) -> None:
-    """Say what is known of a kernel class of this library or of scikit-learn."""
-    DEFINITIONS[kind] = Definition(kind, **about)
+def register_kernel(kind: type[Kernel], **about: Any) -> None:
+    """Register a kernel class; the keywords are the fields of `KernelDefinition`."""
+    KERNEL_DEFINITIONS[kind] = KernelDefinition(kind, **about)
 
 
-def answer_of(kernel: Any, name: str) -> Any:
-    """Return an attribute or method by which a kernel answers; None if it has nothing to say.
+def get_kernel_property(kernel: Any, name: str) -> Any:
+    """Return an optional property of a kernel (see the module docstring), or None.
 
-    A class that computes something else than the one it inherits an answer from is not taken at
-    that word.
+    A property that a class inherits is ignored if the class overrides ``__call__``: it then
+    describes the kernel of the parent class, not this one.
 
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> from relvec.kernels import Laplacian
-    >>> from relvec.kernels.definition import answer_of
-    >>> answer_of(RBF(), "measure"), answer_of(Laplacian(), "measure")
+    >>> from relvec.kernels.definition import get_kernel_property
+    >>> get_kernel_property(RBF(), "measure"), get_kernel_property(Laplacian(), "measure")
     ('squared', 'absolute')
     >>> class Doubled(Laplacian):
     ...     def __call__(self, X, Y=None, eval_gradient=False):
     ...         return 2.0 * super().__call__(X, Y)
-    >>> answer_of(Doubled(), "measure") is None
+    >>> get_kernel_property(Doubled(), "measure") is None
     True
     """
-    definition = DEFINITIONS.get(type(kernel))
-    speaker = kernel
-    if definition is not None and definition.answers is not None:
-        speaker = definition.answers(kernel)
-    for kind in type(speaker).__mro__:
+    definition = KERNEL_DEFINITIONS.get(type(kernel))
+    provider = kernel
+    if definition is not None and definition.adapter is not None:
+        provider = definition.adapter(kernel)
+    for kind in type(provider).__mro__:
         if name in vars(kind):
-            return getattr(speaker, name)
+            return getattr(provider, name)
         if "__call__" in vars(kind):
             return None
     return None
 
 
 def decays(kernel: Any, X: Any) -> bool:
-    """Whether a kernel object goes to zero for inputs that are unlike, as a covariance does.
+    """Whether a kernel object is a covariance function that tends to zero for dissimilar inputs.
 
     Parameters
     ----------
     kernel : Kernel
         A kernel object.
     X : ndarray
-        An input or several, for the variance there.
+        One or more inputs, at which the variance ``k(x, x)`` is checked to be positive.
     """
-    definition = DEFINITIONS.get(type(kernel))
+    definition = KERNEL_DEFINITIONS.get(type(kernel))
     known = None if definition is None else definition.decays
     if known is None:
-        known = answer_of(kernel, "decays")
+        known = get_kernel_property(kernel, "decays")
     if known is not None:
         return bool(known)
     if kernel.is_stationary():
-        return bool((kernel.diag(unboxed(X)) > 0).all())
+        return bool((kernel.diag(squeeze_object_column(X)) > 0).all())
     if isinstance(kernel, KernelOperator):
         return decays(kernel.k1, X) and decays(kernel.k2, X)
     return isinstance(kernel, Exponentiation) and decays(kernel.kernel, X)
 
 
-def takes_objects(kernel: Any) -> bool:
-    """Whether a kernel may be given texts and other objects: functions may, and kernels say.
+def kernel_accepts_objects(kernel: Any) -> bool:
+    """Whether a kernel accepts strings and other objects: callables do, and some kernel objects.
 
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
     >>> from relvec.kernels import StringSpectrum
-    >>> from relvec.kernels.definition import takes_objects
-    >>> takes_objects(RBF()), takes_objects(StringSpectrum()), takes_objects(max)
+    >>> from relvec.kernels.definition import kernel_accepts_objects
+    >>> (
+    ...     kernel_accepts_objects(RBF()),
+    ...     kernel_accepts_objects(StringSpectrum()),
+    ...     kernel_accepts_objects(max),
+    ... )
     (False, True, True)
     """
     return not kernel.requires_vector_input if isinstance(kernel, Kernel) else callable(kernel)
 
 
-def unboxed(X: Any) -> Any:
-    """Return inputs as kernels and functions get them: objects of one column with one axis."""
+def squeeze_object_column(X: Any) -> Any:
+    """Return inputs as kernels and functions expect them: a column of objects as a 1-D array."""
     is_column = X.dtype == object and X.ndim == 2 and X.shape[1] == 1
     return X[:, 0] if is_column else X
 
 
-def shown(parameter: Any) -> str:
-    """Return a parameter as `repr` of a kernel writes it: numbers with three digits."""
+def format_parameter(parameter: Any) -> str:
+    """Format a parameter for the `repr` of a kernel: numbers with three digits."""
     values = np.asarray(parameter)
-    if values.dtype.kind not in "fiu":  # a mistake, which `fit` will tell
+    if values.dtype.kind not in "fiu":  # invalid; `fit` raises the error
         return repr(parameter)
     digits = [f"{value:.3g}" for value in values.ravel()]
     return digits[0] if values.ndim == 0 else f"[{', '.join(digits)}]"

@@ -1,7 +1,7 @@
-"""Kernel values between two sets of inputs, whole or block by block.
+"""Evaluation of kernel matrices ``k(X, Z)``, as a whole or block by block.
 
-Evaluating a kernel dictionary is most of the cost of a fit, so the work that does not
-depend on the block is done once, when the dictionary is made.
+Evaluating the kernel dominates the cost of a fit, so everything that does not depend on the block
+is computed once, when the dictionary is made.
 """
 
 from __future__ import annotations
@@ -12,19 +12,24 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF
 
-from relvec._checks import as_objects, check_finite_block
+from relvec._checks import as_object_array, check_finite_block
 from relvec._typing import IndexArray, Matrix
 from relvec.dictionaries.base import Dictionary
-from relvec.kernels.definition import DEFINITIONS, KernelLike, takes_objects, unboxed
+from relvec.kernels.definition import (
+    KERNEL_DEFINITIONS,
+    KernelLike,
+    kernel_accepts_objects,
+    squeeze_object_column,
+)
 from relvec.kernels.scaled import ScaledInputs
 
 __all__ = ["GaussianDictionary", "KernelDictionary", "kernel_block", "kernel_dictionary"]
 
 
 def kernel_dictionary(kernel: KernelLike, X: Any, Z: Any) -> Dictionary:
-    """Return the matrix ``k(X, Z)``, of which any columns or rows can be asked for.
+    """Return the kernel matrix ``k(X, Z)`` as a dictionary with columns and rows on demand.
 
-    Nothing of its size is kept: memory is that of the block asked for.
+    The matrix is not stored: memory is that of the requested block.
 
     Parameters
     ----------
@@ -32,9 +37,9 @@ def kernel_dictionary(kernel: KernelLike, X: Any, Z: Any) -> Dictionary:
         A kernel object, or a function ``k(X, Z)`` that returns an array of shape
         (len(X), len(Z)).
     X : ndarray of shape (n_samples, n_features)
-        Inputs, one per row of the result: numbers, or objects if the kernel takes them.
+        Inputs, one per row of the matrix: numbers, or objects if the kernel accepts them.
     Z : ndarray of shape (n_centers, n_features)
-        Centres, one per column of the result.
+        Centres, one per column of the matrix.
 
     Returns
     -------
@@ -58,11 +63,12 @@ def kernel_dictionary(kernel: KernelLike, X: Any, Z: Any) -> Dictionary:
             "A kernel needs two 2-D arrays with the same number of columns; "
             f"got inputs of shape {X.shape} and centres of shape {Z.shape}."
         )
-    while isinstance(kernel, ScaledInputs):  # inputs that do not count cost nothing
+    # Scale once, and drop features of scale zero, which cost nothing then.
+    while isinstance(kernel, ScaledInputs):
         X, Z = kernel.scaled(X), kernel.scaled(Z)
         kernel = kernel.kernel
-    # A subclass may have changed what the kernel computes: only the class itself is known.
-    definition = DEFINITIONS.get(type(kernel))
+    # Looked up by the exact class: a subclass may compute something else.
+    definition = KERNEL_DEFINITIONS.get(type(kernel))
     if definition is None or definition.dictionary is None:
         return KernelDictionary(kernel, X, Z)
     return definition.dictionary(kernel, X, Z)
@@ -98,12 +104,12 @@ def kernel_block(kernel: KernelLike, X: Any, Z: Any) -> Matrix:
 
 
 class KernelDictionary(Dictionary):
-    """One atom per kernel centre; each block is one call of the kernel.
+    """Kernel matrix as a dictionary, one atom per centre; each block is one call of the kernel.
 
     Parameters
     ----------
     kernel : sklearn.gaussian_process.kernels.Kernel or callable
-        As in `kernel_dictionary`, which also knows faster ways for some kernels.
+        As in `kernel_dictionary`, which uses faster dictionaries for some kernels.
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     Z : ndarray of shape (n_centers, n_features)
@@ -122,7 +128,7 @@ class KernelDictionary(Dictionary):
 
     def __init__(self, kernel: KernelLike, X: Any, Z: Any) -> None:
         self.kernel = kernel
-        self.X, self.Z = unboxed(X), unboxed(Z)
+        self.X, self.Z = squeeze_object_column(X), squeeze_object_column(Z)
         self.shape = (len(X), len(Z))
 
     def columns(self, index: IndexArray) -> Matrix:
@@ -135,22 +141,23 @@ class KernelDictionary(Dictionary):
 
 
 class GaussianDictionary(Dictionary):
-    """Gaussian kernels, as one matrix product and one exponential wherever that is exact enough.
+    """Gaussian (RBF) kernel matrix, as one matrix product and one exponential.
 
-    With inputs in units of the length scale and relative to the mean of the centres,
-    ``-|x - z|^2 / 2`` is the inner product of ``[x, 1, -|x|^2/2]`` and ``[z, -|z|^2/2, 1]``. For
-    inputs spread over many length scales it is computed from differences.
+    With inputs in units of the length-scale and relative to the mean of the centres,
+    ``-|x - z|^2 / 2`` is the inner product of ``[x, 1, -|x|^2/2]`` and ``[z, -|z|^2/2, 1]``. If the
+    centres extend over so many length-scales that cancellation would exceed `entry_error`, squared
+    distances are computed from differences instead.
 
     Parameters
     ----------
     kernel : RBF
-        With one length scale, or one for each input.
+        With one length-scale, or one per feature.
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     Z : ndarray of shape (n_centers, n_features)
         Centres.
     entry_error : float, default=1e-9
-        Largest error of an entry that the product may make.
+        Largest rounding error of an entry for which the matrix product is used.
 
     Examples
     --------
@@ -167,20 +174,20 @@ class GaussianDictionary(Dictionary):
     def __init__(self, kernel: RBF, X: Matrix, Z: Matrix, entry_error: float = 1e-9) -> None:
         self.shape = (len(X), len(Z))
         n_features = X.shape[1]
-        scale = np.atleast_1d(np.asarray(kernel.length_scale, dtype=np.float64))
-        if scale.ndim != 1 or len(scale) not in (1, n_features):
+        length_scale = np.atleast_1d(np.asarray(kernel.length_scale, dtype=np.float64))
+        if length_scale.ndim != 1 or len(length_scale) not in (1, n_features):
             raise ValueError(
-                f"{kernel} has {scale.size} length scales, but the inputs have {n_features} "
-                "features. Give one length scale, or one per feature."
+                f"{kernel} has {length_scale.size} length-scales, but the inputs have {n_features} "
+                "features. Give one length-scale, or one per feature."
             )
-        if not (np.isfinite(scale).all() and (scale > 0).all()):
-            raise ValueError(f"The length scale of an RBF kernel must be positive; got {kernel}.")
+        if not (np.isfinite(length_scale).all() and (length_scale > 0).all()):
+            raise ValueError(f"The length-scale of an RBF kernel must be positive; got {kernel}.")
         with np.errstate(over="ignore"):
             centre = Z.mean(axis=0) if len(Z) else 0.0
-            near_X = (X - centre) / scale
-            near_Z = (Z - centre) / scale
-            x_half = 0.5 * np.einsum("ij,ij->i", near_X, near_X)
-            z_half = 0.5 * np.einsum("ij,ij->i", near_Z, near_Z)
+            scaled_X = (X - centre) / length_scale
+            scaled_Z = (Z - centre) / length_scale
+            x_half = 0.5 * np.einsum("ij,ij->i", scaled_X, scaled_X)
+            z_half = 0.5 * np.einsum("ij,ij->i", scaled_Z, scaled_Z)
         # The exponent is a sum of d + 2 terms that cancel; its rounding error is at most
         # about (d + 3) eps |z|^2 wherever the kernel is not zero anyway, since |x| and |z|
         # then differ by a few units. So only the centres need to be near the origin.
@@ -189,12 +196,12 @@ class GaussianDictionary(Dictionary):
             2.0 * z_half.max(initial=0.0) <= limit and np.isfinite(x_half).all()
         )
         if not self._is_product:
-            # Not centred: one far centre would move the mean, and the shift would cost digits.
-            self._left, self._right = X / scale, Z / scale
+            # Not centred: one distant centre would move the mean, and the shift would lose digits.
+            self._left, self._right = X / length_scale, Z / length_scale
             return
         ones = np.ones((len(X), 1))
-        self._left = np.hstack([near_X, ones, -x_half[:, np.newaxis]])
-        self._right = np.hstack([near_Z, -z_half[:, np.newaxis], np.ones((len(Z), 1))])
+        self._left = np.hstack([scaled_X, ones, -x_half[:, np.newaxis]])
+        self._right = np.hstack([scaled_Z, -z_half[:, np.newaxis], np.ones((len(Z), 1))])
         self._left_transposed = np.ascontiguousarray(self._left.T)
         self._right_transposed = np.ascontiguousarray(self._right.T)
 
@@ -220,20 +227,22 @@ class GaussianDictionary(Dictionary):
 
 
 def _as_arrays(kernel: KernelLike, X: Any, Z: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return inputs and centres as arrays of numbers, or of objects if the kernel takes them."""
-    left, right = (as_objects(X), as_objects(Z)) if takes_objects(kernel) else (None, None)
+    """Return inputs and centres as arrays of numbers, or of objects if the kernel accepts them."""
+    left, right = (
+        (as_object_array(X), as_object_array(Z)) if kernel_accepts_objects(kernel) else (None, None)
+    )
     if left is None and right is None:
         return np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
     if left is None or (right is None and len(Z)):
         raise TypeError(
-            f"kernel {kernel!r} was given objects to compare with numbers: inputs must be of the "
-            "kind that the model was fitted to."
+            f"kernel {kernel!r} got objects and numbers to compare; inputs must be of the kind "
+            "that the model was fitted to."
         )
     return left, np.empty((0, left.shape[1]), dtype=object) if right is None else right
 
 
 def _evaluate(kernel: KernelLike, X: Any, Z: Any) -> Matrix:
-    """Call a kernel that is not ours, and make sure of what it returns."""
+    """Call a kernel and check shape, dtype and finiteness of the result."""
     needed = (len(X), len(Z))
     try:
         returned: Any = kernel(X, Z)

@@ -1,9 +1,12 @@
-"""How sums over kernel values change with the scales of inputs and with kernel parameters.
+"""Gradients with respect to input scales and kernel hyper-parameters (chain rule).
 
-Evidences depend on kernels through matrices ``K(X, Z)`` only. With ``E`` the derivative of an
-evidence in the entries of that matrix, the derivative in a parameter is the sum of ``E`` times
-the derivative of ``K``. It is computed without a tensor of the size of ``K`` times the number of
-parameters: by matrix products where the form of the kernel is known, in blocks otherwise.
+The log evidence depends on a kernel through the matrix ``K(X, Z)`` only. With ``E = dL/dK``, the
+derivative with respect to a parameter ``p`` is ``sum_nm E_nm dK_nm/dp`` (Tipping 2001, eqs. 53-57;
+Rasmussen & Williams 2006, eq. 5.9). No tensor of the size of ``K`` times the number of parameters
+is formed: matrix products serve kernels whose form is known, blocks all others.
+
+The *scale* of a feature is ``eta`` of Tipping (2001), eq. 52: the kernel is evaluated at
+``sqrt(eta) * x``. For ``exp(-|x - z|^2 / 2)``, the length-scale is ``1 / sqrt(eta)``.
 """
 
 from __future__ import annotations
@@ -14,36 +17,38 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-import relvec.kernels.scikit  # noqa: F401  (says what is known of those of scikit-learn)
+import relvec.kernels.scikit  # noqa: F401  (registers scikit-learn's kernels)
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelLike, answer_of
+from relvec.kernels.definition import KernelLike, get_kernel_property
 from relvec.kernels.evaluate import kernel_block
 
 __all__ = [
+    "log_scale_gradient",
     "parameter_gradient",
-    "raw_scale_slope",
-    "scale_gradient",
+    "raw_scale_gradient",
     "scale_jacobian",
     "squared_difference_sums",
 ]
 
 
-def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix) -> Vector:
-    """Derivative of ``sum(E * K)`` in the logarithms of the scales of the inputs.
+def log_scale_gradient(
+    kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix
+) -> Vector:
+    """Gradient of ``sum(E * K)`` with respect to the logarithms of the feature scales.
 
-    ``K`` has the entries ``k(sqrt(scale) x, sqrt(scale) z)`` for the rows of `X` and `Z`. A scale
-    of zero has derivative zero; `raw_scale_slope` says what it gains by becoming positive.
+    ``K`` has the entries ``k(sqrt(scale) x, sqrt(scale) z)`` for the rows of `X` and `Z`. The
+    gradient is zero where a scale is zero; `raw_scale_gradient` is informative there.
 
     Parameters
     ----------
     kernel : Kernel or callable
-        The kernel of scaled inputs.
+        The kernel, evaluated at scaled inputs.
     scale : ndarray of shape (n_features,)
-        Scales, none of them negative.
+        Non-negative scales ``eta``.
     X, Z : ndarray of shape (n_samples, n_features) and (n_centers, n_features)
-        Inputs before scaling.
+        Inputs and centres before scaling.
     E : ndarray of shape (n_samples, n_centers)
-        Weights of the entries.
+        Derivative of the objective with respect to the entries of ``K``.
 
     Returns
     -------
@@ -53,17 +58,17 @@ def scale_gradient(kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: M
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import scale_gradient
+    >>> from relvec.kernels import log_scale_gradient
     >>> X, Z = np.array([[0.0, 1.0]]), np.array([[2.0, 1.0]])
-    >>> scale_gradient(RBF(1.0), np.array([0.5, 1.0]), X, Z, np.ones((1, 1))).round(3)
+    >>> log_scale_gradient(RBF(1.0), np.array([0.5, 1.0]), X, Z, np.ones((1, 1))).round(3)
     array([-0.368,  0.   ])
-    >>> -0.5 * 2.0 * round(float(np.exp(-0.5 * 2.0)), 3)  # by hand, for the first input
+    >>> -0.5 * 2.0 * round(float(np.exp(-0.5 * 2.0)), 3)  # by hand, for the first feature
     -0.368
     """
-    return scale * raw_scale_slope(kernel, scale, X, Z, E)
+    return scale * raw_scale_gradient(kernel, scale, X, Z, E)
 
 
-def raw_scale_slope(
+def raw_scale_gradient(
     kernel: KernelLike,
     scale: Vector,
     X: Matrix,
@@ -71,39 +76,41 @@ def raw_scale_slope(
     E: Matrix,
     values: Matrix | None = None,
 ) -> Vector:
-    """Derivative of ``sum(E * K)`` in the scales themselves, also where they are zero.
+    """Gradient of ``sum(E * K)`` with respect to the scales themselves, also where they are zero.
 
-    The arguments are those of `scale_gradient`, and `values` is ``K`` where that is known already.
-    Kernels whose form is not known are differentiated numerically, one input after the other.
+    The arguments are those of `log_scale_gradient`; `values` is ``K``, if it is known already.
+    Kernels without `measure` are differentiated numerically, one feature after the other.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import raw_scale_slope
+    >>> from relvec.kernels import raw_scale_gradient
     >>> X, Z = np.array([[0.0, 1.0]]), np.array([[0.0, 3.0]])
-    >>> raw_scale_slope(RBF(1.0), np.array([1.0, 0.0]), X, Z, np.ones((1, 1)))
+    >>> raw_scale_gradient(RBF(1.0), np.array([1.0, 0.0]), X, Z, np.ones((1, 1)))
     array([ 0., -2.])
     """
     root = np.sqrt(scale)
+    # Chain rule: dK/d eta_k = k'(t) dt/d eta_k, with t the measure and slopes = E k'(t).
     measure, slopes = _slopes(kernel, X * root, Z * root, E, values)
     if slopes is None:
         return _numerical(kernel, scale, X, Z, E)
-    if measure == "product":
+    if measure == "product":  # t = sum_k eta_k x_k z_k
         result: Vector = np.einsum("ik,ik->k", X, slopes @ Z)
         return result
-    if measure == "absolute":
+    if measure == "absolute":  # t = sum_k sqrt(eta_k) |x_k - z_k|
         return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
+    # t = sum_k eta_k (x_k - z_k)^2
     return squared_difference_sums(slopes, X, Z)
 
 
 def parameter_gradient(
     kernel: Kernel, X: Matrix, Z: Matrix, E: Matrix, block_values: int = 1 << 22
 ) -> Vector:
-    """Derivative of ``sum(E * k(X, Z))`` in `theta`, the log parameters of a scikit-learn kernel.
+    """Gradient of ``sum(E * k(X, Z))`` with respect to `theta`, the log hyper-parameters.
 
-    scikit-learn differentiates square matrices ``k(X, X)`` only: inputs and centres are put
-    together block by block, and the corner that was asked for is taken out.
+    scikit-learn differentiates square matrices ``k(X, X)`` only. So inputs and centres are stacked,
+    block by block, and the off-diagonal block is read off.
 
     Parameters
     ----------
@@ -112,9 +119,9 @@ def parameter_gradient(
     X, Z : ndarray of shape (n_samples, n_features) and (n_centers, n_features)
         Inputs and centres.
     E : ndarray of shape (n_samples, n_centers)
-        Weights of the entries.
+        Derivative of the objective with respect to the entries of the kernel matrix.
     block_values : int, default=4194304
-        Most numbers in a block of derivatives.
+        Largest number of derivatives held at once.
 
     Returns
     -------
@@ -142,28 +149,29 @@ def parameter_gradient(
     return gradient
 
 
-# ------------------------------------------------------------------ kernels of a known form
+# ------------------------------------------------------------------ kernels with a known measure
 
 
 def _slopes(
     kernel: KernelLike, X: Matrix, Z: Matrix, E: Matrix, values: Matrix | None = None
 ) -> tuple[str, Matrix | None]:
-    """What a kernel is a function of, and `E` times its derivative in that; None if not known."""
-    measure = answer_of(kernel, "measure")
+    """Return the measure ``t`` of a kernel, and ``E * dk/dt``; None if the kernel gives neither."""
+    measure = get_kernel_property(kernel, "measure")
     if measure is None:
         return "", None
-    rate = answer_of(kernel, "rate")
+    rate = get_kernel_property(kernel, "rate")
     if rate is not None:
         slopes = E * (kernel_block(kernel, X, Z) if values is None else values)
         slopes *= -rate
         return measure, slopes
-    slope = answer_of(kernel, "slope")
+    slope = get_kernel_property(kernel, "slope")
     return measure, None if slope is None else slope(X, Z, E)
 
 
 def squared_difference_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
-    """Return ``sum_nm slopes_nm (x_nk - z_mk)^2`` for every input, by three matrix products."""
-    middle = X.mean(axis=0)  # squares of what is far from zero would cancel
+    """Return ``sum_nm slopes_nm (x_nk - z_mk)^2`` for every feature, by three matrix products."""
+    # The square is expanded; centring keeps the three terms from cancelling.
+    middle = X.mean(axis=0)
     X, Z = X - middle, Z - middle
     rows, columns = slopes.sum(axis=1), slopes.sum(axis=0)
     cross = np.einsum("ik,ik->k", X, slopes @ Z)
@@ -172,7 +180,7 @@ def squared_difference_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
 
 
 def _city_block_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
-    """Return ``sum_nm slopes_nm |x_nk - z_mk|`` for every input."""
+    """Return ``sum_nm slopes_nm |x_nk - z_mk|`` for every feature."""
     sums = [
         np.einsum("nm,nm->", slopes, np.abs(np.subtract.outer(x, z)))
         for x, z in zip(X.T, Z.T, strict=True)
@@ -183,7 +191,7 @@ def _city_block_sums(slopes: Matrix, X: Matrix, Z: Matrix) -> Vector:
 def _numerical(
     kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix, step: float = 1e-4
 ) -> Vector:
-    """Differentiate in one log scale after the other; at zero, to the one side there is."""
+    """Central differences in each log scale; a one-sided difference where the scale is zero."""
     gradient = np.zeros(len(scale))
     typical = float(scale[scale > 0.0].mean()) if (scale > 0.0).any() else 1.0 / len(scale)
     for k, value in enumerate(scale):
@@ -203,14 +211,14 @@ def _numerical(
 def scale_jacobian(
     kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, weights: Vector
 ) -> Matrix:
-    """Derivative of a sum of kernels at every input in the scales themselves.
+    """Jacobian of ``K(X, Z) @ weights`` with respect to the feature scales.
 
     Parameters
     ----------
     kernel : Kernel or callable
-        The kernel of scaled inputs.
+        The kernel, evaluated at scaled inputs.
     scale : ndarray of shape (n_features,)
-        Scales, none of them negative.
+        Non-negative scales ``eta``.
     X, Z : ndarray of shape (n_samples, n_features) and (n_centers, n_features)
         Inputs and centres before scaling.
     weights : ndarray of shape (n_centers,)
@@ -219,8 +227,8 @@ def scale_jacobian(
     Returns
     -------
     jacobian : ndarray of shape (n_samples, n_features)
-        Zero, for kernels whose form is not known, where the scale is; also for the Laplacian,
-        whose derivative is infinite there.
+        Where a scale is zero, the entries are zero for kernels without `measure`, and for the
+        Laplacian, whose derivative is infinite there.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """The classical kernels of support vector machines, as kernel objects.
 
-They add to scikit-learn's functions of the same names what learning a kernel needs:
-expressions with ``+``, ``*`` and ``**``, parameters, bounds and exact gradients.
+Compared with the functions of `sklearn.metrics.pairwise` they add what is needed to learn a
+kernel: the operators ``+``, ``*`` and ``**``, hyper-parameters with bounds, and exact gradients
+(Rasmussen & Williams 2006, section 4.2).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, define, shown
+from relvec.kernels.definition import KernelProfile, format_parameter, register_kernel
 
 __all__ = ["Cosine", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
@@ -26,11 +27,11 @@ def _as_rows(X: Any) -> Matrix:
 
 
 class _ParameterFreeKernel(Kernel):
-    """An inner product without anything to learn."""
+    """Inner product of feature vectors, without hyper-parameters."""
 
     def __init__(self) -> None:
-        # Written out because scikit-learn reads the parameters off the signature, and the
-        # one inherited from `object` has varargs.
+        # scikit-learn reads the parameters from the signature of __init__; the one inherited from
+        # `object` has varargs, which it refuses.
         super().__init__()
 
     def __call__(
@@ -46,7 +47,7 @@ class _ParameterFreeKernel(Kernel):
 
     @abstractmethod
     def _features(self, X: Matrix) -> Matrix:
-        """Return the vectors whose inner product the kernel is."""
+        """Return the feature vectors whose inner product is the kernel."""
 
     def diag(self, X: Any) -> Vector:
         """Return ``k(x, x)`` for every row of `X`."""
@@ -55,7 +56,7 @@ class _ParameterFreeKernel(Kernel):
         return result
 
     def is_stationary(self) -> bool:
-        """Return False: the origin of the inputs matters."""
+        """Return False: the kernel depends on the origin of the inputs."""
         return False
 
     def __repr__(self) -> str:
@@ -78,7 +79,7 @@ class Linear(_ParameterFreeKernel):
         return X
 
     def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-        """Return `E`: the derivative in the inner product is one."""
+        """Return `E`: the derivative with respect to the inner product is one."""
         return E
 
     def profile(self) -> KernelProfile:
@@ -104,7 +105,7 @@ class Cosine(_ParameterFreeKernel):
 
 
 class _GammaKernel(Kernel):
-    """A kernel whose one learnable parameter is `gamma`."""
+    """A kernel ``value(gamma * argument)`` whose only learnable hyper-parameter is `gamma`."""
 
     gamma: float
     gamma_bounds: tuple[float, float] | str
@@ -117,7 +118,7 @@ class _GammaKernel(Kernel):
     def __call__(
         self, X: Any, Y: Any = None, eval_gradient: bool = False
     ) -> Matrix | tuple[Matrix, np.ndarray]:
-        """Evaluate the kernel, and on request its derivative with respect to log gamma.
+        """Evaluate the kernel, optionally with its gradient with respect to log gamma.
 
         Parameters
         ----------
@@ -144,11 +145,12 @@ class _GammaKernel(Kernel):
             return value
         if self.hyperparameter_gamma.fixed:
             return value, np.empty((*value.shape, 0))
+        # d value / d log(gamma) = scaled * value'(scaled)
         return value, (scaled * self._slope(scaled))[:, :, np.newaxis]
 
     @abstractmethod
     def _argument(self, left: Matrix, right: Matrix) -> Matrix:
-        """Return what gamma multiplies."""
+        """Return the argument that gamma multiplies: a distance or an inner product."""
 
     @abstractmethod
     def _value(self, scaled: Matrix) -> Matrix:
@@ -166,7 +168,7 @@ class _InnerProductKernel(_GammaKernel):
     measure = "product"
 
     def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
-        """Return `E` times the derivative in the inner product."""
+        """Return `E` times the derivative with respect to the inner product."""
         result: Matrix = E * self.gamma * self._slope(self.gamma * (X @ Z.T))
         return result
 
@@ -180,7 +182,7 @@ class _InnerProductKernel(_GammaKernel):
         return self._value(self.gamma * np.einsum("ij,ij->i", rows, rows))
 
     def is_stationary(self) -> bool:
-        """Return False: the origin of the inputs matters."""
+        """Return False: the kernel depends on the origin of the inputs."""
         return False
 
 
@@ -190,7 +192,7 @@ class Laplacian(_GammaKernel):
     Parameters
     ----------
     gamma : float, default=1.0
-        Inverse width.
+        Inverse length-scale of the sum of absolute differences.
     gamma_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
         Range in which `gamma` may be learnt.
 
@@ -212,7 +214,7 @@ class Laplacian(_GammaKernel):
 
     @property
     def rate(self) -> float:
-        """By which it decays with the sum of absolute differences."""
+        """Return `gamma`: the kernel is ``exp(-rate * sum |x - z|)``."""
         return float(self.gamma)
 
     def profile(self) -> KernelProfile:
@@ -234,11 +236,11 @@ class Laplacian(_GammaKernel):
         return np.ones(len(_as_rows(X)))
 
     def is_stationary(self) -> bool:
-        """Return True: only the difference of the inputs matters."""
+        """Return True: the kernel depends on the difference of the inputs only."""
         return True
 
     def __repr__(self) -> str:
-        return f"Laplacian(gamma={shown(self.gamma)})"
+        return f"Laplacian(gamma={format_parameter(self.gamma)})"
 
 
 class Polynomial(_InnerProductKernel):
@@ -294,8 +296,8 @@ class Polynomial(_InnerProductKernel):
 
     def __repr__(self) -> str:
         return (
-            f"Polynomial(gamma={shown(self.gamma)}, degree={self.degree}, "
-            f"coef0={shown(self.coef0)})"
+            f"Polynomial(gamma={format_parameter(self.gamma)}, degree={self.degree}, "
+            f"coef0={format_parameter(self.coef0)})"
         )
 
 
@@ -340,21 +342,23 @@ class Sigmoid(_InnerProductKernel):
         return 1.0 - np.tanh(scaled + self.coef0) ** 2
 
     def __repr__(self) -> str:
-        return f"Sigmoid(gamma={shown(self.gamma)}, coef0={shown(self.coef0)})"
+        return (
+            f"Sigmoid(gamma={format_parameter(self.gamma)}, coef0={format_parameter(self.coef0)})"
+        )
 
 
-define(
+register_kernel(
     Laplacian,
     names={"laplacian": lambda gamma, degree, coef0: Laplacian(gamma)},
     aliases={"exponential": "laplacian"},
     decays=True,
-    learns_scales=True,
+    learns_length_scales=True,
 )
-define(Polynomial, names={"polynomial": Polynomial, "poly": Polynomial})
-define(
+register_kernel(Polynomial, names={"polynomial": Polynomial, "poly": Polynomial})
+register_kernel(
     Sigmoid,
     names={"sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0)},
     aliases={"tanh": "sigmoid"},
 )
-define(Linear, names={"linear": lambda gamma, degree, coef0: Linear()})
-define(Cosine, names={"cosine": lambda gamma, degree, coef0: Cosine()})
+register_kernel(Linear, names={"linear": lambda gamma, degree, coef0: Linear()})
+register_kernel(Cosine, names={"cosine": lambda gamma, degree, coef0: Cosine()})

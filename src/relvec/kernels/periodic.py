@@ -1,4 +1,4 @@
-"""A kernel of functions that repeat themselves."""
+"""Periodic kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryK
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import define, shown
+from relvec.kernels.definition import format_parameter, register_kernel
 
 __all__ = ["Periodic"]
 
@@ -18,19 +18,19 @@ __all__ = ["Periodic"]
 class Periodic(StationaryKernelMixin, Kernel):
     """Periodic kernel, ``exp(-2 sum sin(pi (x - z) / period)**2 / length_scale**2)``.
 
-    The sum is over the features, so that it is a covariance of any number of them;
-    scikit-learn's `ExpSineSquared` is that of one. By name, ``kernel="periodic"`` has the length
-    scale 1 and the period ``pi * sqrt(2 / gamma)``, which makes it as wide near its centre as
-    ``exp(-gamma |x - z|^2)``.
+    Rasmussen & Williams (2006), eq. 4.31, with a sum over the features, which makes it a covariance
+    function for any number of features; scikit-learn's `ExpSineSquared` is one for a single feature
+    only. By name, ``kernel="periodic"`` has length-scale 1 and period ``pi * sqrt(2 / gamma)``;
+    near its centre it then agrees with ``exp(-gamma |x - z|^2)`` to second order.
 
     Parameters
     ----------
     length_scale : float, default=1.0
-        How far functions vary within a period.
+        Length-scale; the smaller, the more functions vary within a period.
     period : float, default=1.0
-        After which functions repeat themselves, along every input.
+        Period along every feature.
     length_scale_bounds, period_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
-        Ranges in which they may be learnt.
+        Ranges in which the hyper-parameters may be learnt.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Periodic(StationaryKernelMixin, Kernel):
 
     @property
     def hyperparameter_length_scale(self) -> Any:
-        """Name, kind and bounds of the length scale."""
+        """Name, kind and bounds of the length-scale."""
         return Hyperparameter("length_scale", "numeric", self.length_scale_bounds)
 
     @property
@@ -66,7 +66,7 @@ class Periodic(StationaryKernelMixin, Kernel):
     def __call__(
         self, X: Any, Y: Any = None, eval_gradient: bool = False
     ) -> Matrix | tuple[Matrix, np.ndarray]:
-        """Evaluate the kernel, and on request its derivative in the logarithms of its parameters.
+        """Evaluate the kernel, optionally with its gradient in the log hyper-parameters.
 
         Parameters
         ----------
@@ -90,8 +90,10 @@ class Periodic(StationaryKernelMixin, Kernel):
         value: Matrix = np.exp((-2.0 / length**2) * squares)
         if not eval_gradient:
             return value
-        turned = np.sum([phase * np.sin(2.0 * phase) for phase in phases], axis=0)
-        both = {"length_scale": 4.0 * squares, "period": 2.0 * turned}
+        # k = exp(-2 S / l^2) with S = sum sin(phase)^2 and phase = pi (x - z) / period:
+        # dk / d log l = 4 S k / l^2 and dk / d log period = 2 sum(phase sin(2 phase)) k / l^2.
+        by_period = np.sum([phase * np.sin(2.0 * phase) for phase in phases], axis=0)
+        both = {"length_scale": 4.0 * squares, "period": 2.0 * by_period}
         free = [both[each.name] for each in self.hyperparameters if not each.fixed]
         slopes = np.array(free).reshape(-1, *value.shape) * value / length**2
         return value, np.moveaxis(slopes, 0, 2)
@@ -101,10 +103,11 @@ class Periodic(StationaryKernelMixin, Kernel):
         return np.ones(len(np.atleast_2d(X)))
 
     def __repr__(self) -> str:
-        return f"Periodic(length_scale={shown(self.length_scale)}, period={shown(self.period)})"
+        length, period = format_parameter(self.length_scale), format_parameter(self.period)
+        return f"Periodic(length_scale={length}, period={period})"
 
 
-define(
+register_kernel(
     Periodic,
     names={
         "periodic": lambda gamma, degree, coef0: Periodic(period=math.pi * math.sqrt(2.0 / gamma))

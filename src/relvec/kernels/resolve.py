@@ -1,4 +1,4 @@
-"""From what a user writes to a kernel that can be evaluated."""
+"""Turn options such as ``kernel="rbf", gamma="scale"`` into kernel objects."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel, WhiteKernel
 
-from relvec._checks import check_choice, check_integer, check_positive, nearest
+from relvec._checks import check_choice, check_integer, check_positive, find_closest_name
 from relvec._typing import Matrix, Vector
 
-# importing a module defines its kernels
+# Importing a module registers its kernels.
 from relvec.kernels import pairwise, periodic, scikit, spectral, splines  # noqa: F401
-from relvec.kernels.definition import DEFINITIONS, KernelLike
+from relvec.kernels.definition import KERNEL_DEFINITIONS, KernelLike
 
-__all__ = ["KERNEL_NAMES", "LEARNT_BY_DEFAULT", "is_made_of", "resolve_gamma", "resolve_kernel"]
+__all__ = [
+    "KERNEL_NAMES",
+    "LEARNT_BY_DEFAULT",
+    "contains_kernel",
+    "resolve_gamma",
+    "resolve_kernel",
+]
 
-_MAKERS = {name: make for each in DEFINITIONS.values() for name, make in each.names.items()}
+_MAKERS = {name: make for each in KERNEL_DEFINITIONS.values() for name, make in each.names.items()}
 KERNEL_NAMES: tuple[str, ...] = tuple(_MAKERS)
-"""Names that stand for a kernel."""
+"""Names of kernels that options accept."""
 
 LEARNT_BY_DEFAULT: frozenset[str] = frozenset(
-    name for each in DEFINITIONS.values() if each.learns_scales for name in each.names
+    name for each in KERNEL_DEFINITIONS.values() if each.learns_length_scales for name in each.names
 )
-"""Those of kernels whose inputs get learnt scales unless a width is given."""
+"""Names of kernels whose length-scales are learnt by default, unless `gamma` is given."""
 
 
 def resolve_kernel(
@@ -36,16 +42,16 @@ def resolve_kernel(
     X: Matrix | None = None,
     sample_weight: Vector | None = None,
 ) -> KernelLike:
-    """Turn a name into a kernel object; let kernel objects and functions pass.
+    """Return the kernel object for a name; return kernel objects and callables unchanged.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
         One of `KERNEL_NAMES`, a scikit-learn kernel object, or a function ``k(X, Z)``.
-        Objects and functions are returned as they are, and the other parameters ignored.
+        For objects and callables the other parameters are ignored.
     gamma : "scale", "auto" or positive number, default="scale"
-        Inverse squared width of the named kernels; see `resolve_gamma`. Kernels with a
-        length scale get ``length_scale = 1 / sqrt(2 gamma)``.
+        Coefficient of a kernel given by name, as in ``exp(-gamma |x - z|^2)``; see
+        `resolve_gamma`. Kernels with a length-scale get ``length_scale = 1 / sqrt(2 gamma)``.
     degree : int, default=3
         Exponent of the polynomial kernel.
     coef0 : float, default=1.0
@@ -53,7 +59,7 @@ def resolve_kernel(
     X : ndarray of shape (n_samples, n_features), default=None
         Inputs, needed for ``gamma="scale"`` and ``"auto"``.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weight of each input in the variance of ``gamma="scale"``.
+        Frequency weights, for the variance in ``gamma="scale"``.
 
     Returns
     -------
@@ -62,7 +68,7 @@ def resolve_kernel(
     Raises
     ------
     ValueError
-        If the name is unknown, a number out of range, or the kernel contains noise.
+        If the name is unknown, a parameter is out of range, or the kernel contains a WhiteKernel.
 
     Examples
     --------
@@ -71,7 +77,7 @@ def resolve_kernel(
     RBF(length_scale=1)
     """
     if isinstance(kernel, Kernel):
-        if is_made_of(kernel, WhiteKernel):
+        if contains_kernel(kernel, WhiteKernel):
             raise ValueError(
                 f"kernel {kernel!r} contains a WhiteKernel, but noise belongs to the likelihood. "
                 "Remove the WhiteKernel and set noise_variance instead."
@@ -94,7 +100,7 @@ def resolve_kernel(
 
 
 def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = None) -> float:
-    """Return the number that `gamma` stands for.
+    """Return `gamma` as a number.
 
     Parameters
     ----------
@@ -102,9 +108,9 @@ def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = N
         "scale" is ``1 / (n_features * variance of X)``, or 1 if the variance is zero;
         "auto" is ``1 / n_features``.
     X : ndarray of shape (n_samples, n_features) or None
-        Inputs; only the names need them.
+        Inputs, needed for "scale" and "auto" only.
     sample_weight : ndarray of shape (n_samples,), default=None
-        Weights in the variance. Rows of zero weight do not count.
+        Frequency weights, for the variance.
 
     Examples
     --------
@@ -126,8 +132,8 @@ def resolve_gamma(gamma: Any, X: Matrix | None, sample_weight: Vector | None = N
         variance = _variance(X, sample_weight)
     if not np.isfinite(variance):
         raise ValueError(
-            'gamma="scale" needs the variance of the inputs, which are too large for that: '
-            f"up to {np.abs(X).max():.1e}. Scale the columns, for example by StandardScaler."
+            'gamma="scale" needs the variance of the inputs, which overflows: X holds values up to '
+            f"{np.abs(X).max():.1e}. Standardise the columns, for example by StandardScaler."
         )
     return 1.0 / (float(n_features) * variance) if variance > 0 else 1.0
 
@@ -139,7 +145,7 @@ def _variance(X: Matrix, sample_weight: Vector | None) -> float:
     total = weight.sum() * X.shape[1]
     mean = (weight @ X).sum() / total
     variance = float((weight @ (X - mean) ** 2).sum() / total)
-    # Equal numbers have a mean that is off by a rounding error: that is no variance.
+    # The mean of equal numbers has a rounding error: a variance of that size counts as zero.
     rounding = 4.0 * np.finfo(np.float64).eps * np.abs(X).max(initial=0.0)
     return variance if variance > rounding**2 else 0.0
 
@@ -158,8 +164,10 @@ def _unknown_kernel(name: str) -> None:
             'kernel="precomputed" is not a function of the inputs. Use PrecomputedBasis, and '
             "pass the kernel matrix as X."
         )
-    aliases = {alias: real for each in DEFINITIONS.values() for alias, real in each.aliases.items()}
-    close = aliases.get(name.lower()) or nearest(name, _MAKERS)
+    aliases = {
+        alias: real for each in KERNEL_DEFINITIONS.values() for alias, real in each.aliases.items()
+    }
+    close = aliases.get(name.lower()) or find_closest_name(name, _MAKERS)
     hint = f" Did you mean {close!r}?" if close is not None else ""
     listed = ", ".join(repr(valid) for valid in _MAKERS)
     raise ValueError(
@@ -167,8 +175,8 @@ def _unknown_kernel(name: str) -> None:
     )
 
 
-def is_made_of(kernel: Kernel, kind: type[Kernel]) -> bool:
-    """Whether a kernel, or one that it is built from, is of a kind."""
+def contains_kernel(kernel: Kernel, kind: type[Kernel]) -> bool:
+    """Whether a kernel expression contains a kernel of class `kind`."""
     parts: list[Any] = [kernel]
     while parts:
         part = parts.pop()

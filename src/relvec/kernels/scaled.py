@@ -1,4 +1,4 @@
-"""A kernel of inputs that are measured on scales of their own."""
+"""Kernels with one scale per feature (automatic relevance determination)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,31 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, answer_of, define, shown
-from relvec.kernels.transformed import OfTransformedInputs
+from relvec.kernels.definition import (
+    KernelProfile,
+    format_parameter,
+    get_kernel_property,
+    register_kernel,
+)
+from relvec.kernels.transformed import TransformedInputsKernel
 
-__all__ = ["ScaledInputs", "scaled_inputs", "takes_any_inputs"]
+__all__ = ["ScaledInputs", "accepts_any_n_features", "scale_features"]
 
 
-class ScaledInputs(OfTransformedInputs):
-    """Another kernel of inputs multiplied by the square roots of their scales.
+class ScaledInputs(TransformedInputsKernel):
+    """A kernel with one scale per feature: ``k(sqrt(scale) * x, sqrt(scale) * z)``.
 
-    ``k(sqrt(scale) * x, sqrt(scale) * z)``: for a Gaussian kernel ``scale`` are inverse squared
-    widths, eta in Tipping (2001), equation 52. A scale of zero leaves an input out, so that it
-    costs nothing to evaluate.
+    `scale` holds the input scales ``eta`` of Tipping (2001), eq. 52. For an `RBF` kernel of
+    length-scale one, the length-scale of a feature is ``1 / sqrt(scale)``, as in the ARD kernel of
+    Rasmussen & Williams (2006), eq. 5.1. A feature of scale zero has no influence and costs nothing
+    to evaluate.
 
     Parameters
     ----------
     kernel : Kernel
-        The kernel of the scaled inputs. Its parameters stay what is learnt by `theta`.
+        The kernel of the scaled inputs. `theta` holds its hyper-parameters, not the scales.
     scale : array-like of shape (n_features,)
-        One number for each input, none of them negative.
+        Non-negative scale of each feature.
 
     Examples
     --------
@@ -43,30 +49,29 @@ class ScaledInputs(OfTransformedInputs):
         self.scale = scale
 
     def scaled(self, X: Any) -> Matrix:
-        """Return the inputs that count, each multiplied by the square root of its scale."""
+        """Return the features of positive scale, multiplied by the square roots of their scales."""
         scale = np.asarray(self.scale, dtype=np.float64)
         if scale.ndim != 1 or not np.isfinite(scale).all() or (scale < 0.0).any():
             raise ValueError(
-                "scale must hold one finite number for each input, none of them negative; got "
-                f"{self.scale!r}."
+                f"scale must hold one finite, non-negative number per feature; got {self.scale!r}."
             )
         X = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if X.shape[1] != len(scale):
             raise ValueError(
-                f"a kernel of {len(scale)} scaled inputs was given {X.shape[1]} of them."
+                f"X has {X.shape[1]} features, but the kernel has scales for {len(scale)}."
             )
-        return scaled_inputs(self.kernel, scale, X)
+        return scale_features(self.kernel, scale, X)
 
     _transformed = scaled
 
     def profile(self) -> KernelProfile | None:
-        """Return the inner kernel as a function of one number, if it is one."""
-        profile = answer_of(self.kernel, "profile")
+        """Return the profile of the inner kernel with its features scaled, or None."""
+        profile = get_kernel_property(self.kernel, "profile")
         inner = None if profile is None else profile()
         return None if inner is None else replace(inner, factor=inner.factor * np.sqrt(self.scale))
 
     def is_stationary(self) -> bool:
-        """Whether the inner kernel is."""
+        """Whether the inner kernel is stationary."""
         return bool(self.kernel.is_stationary())
 
     def __eq__(self, other: object) -> bool:
@@ -81,22 +86,22 @@ class ScaledInputs(OfTransformedInputs):
     def __repr__(self) -> str:
         scale = np.asarray(self.scale)
         if scale.size <= 6:
-            inside = shown(scale)
+            inside = format_parameter(scale)
         else:
-            inside = f"{np.count_nonzero(scale)} of {scale.size} inputs"
+            inside = f"{np.count_nonzero(scale)} of {scale.size} features"
         return f"ScaledInputs({self.kernel!r}, {inside})"
 
 
-def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
-    """Return inputs multiplied by the square roots of their scales, those of scale zero left out.
+def scale_features(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
+    """Multiply features by the square roots of their scales, and drop those of scale zero.
 
     Parameters
     ----------
     kernel : Kernel or callable
-        What the result is meant for. A kernel with a parameter for each input gets all of them,
-        those that are left out as zeros.
+        The kernel that will be evaluated. If it has one parameter per feature, no feature is
+        dropped; those of scale zero become zero.
     scale : ndarray of shape (n_features,)
-        Scales, none of them negative.
+        Non-negative scales.
     X : ndarray of shape (n_samples, n_features)
         Inputs.
 
@@ -104,28 +109,30 @@ def scaled_inputs(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
     --------
     >>> import numpy as np
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import scaled_inputs
-    >>> scaled_inputs(RBF(1.0), np.array([4.0, 0.0]), np.array([[1.0, 7.0], [2.0, 8.0]]))
+    >>> from relvec.kernels import scale_features
+    >>> scale_features(RBF(1.0), np.array([4.0, 0.0]), np.array([[1.0, 7.0], [2.0, 8.0]]))
     array([[2.],
            [4.]])
     """
-    matters = scale > 0.0
-    if matters.all() or not takes_any_inputs(kernel):
+    has_influence = scale > 0.0
+    if has_influence.all() or not accepts_any_n_features(kernel):
         return X * np.sqrt(scale)
-    if not matters.any():  # a constant: every input is like every other
+    if not has_influence.any():  # all inputs are equal then: the kernel is constant
         return np.zeros((len(X), 1))
-    result: Matrix = X[:, matters] * np.sqrt(scale[matters])
+    result: Matrix = X[:, has_influence] * np.sqrt(scale[has_influence])
     return result
 
 
-def takes_any_inputs(kernel: Any) -> bool:
-    """Whether a kernel has no parameter for each input; of functions nothing is known.
+def accepts_any_n_features(kernel: Any) -> bool:
+    """Whether a kernel accepts any number of features: it has no parameter per feature.
+
+    Nothing is known of plain callables, so they count as not accepting any number.
 
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from relvec.kernels import takes_any_inputs
-    >>> takes_any_inputs(RBF(1.0)), takes_any_inputs(RBF([1.0, 2.0]))
+    >>> from relvec.kernels import accepts_any_n_features
+    >>> accepts_any_n_features(RBF(1.0)), accepts_any_n_features(RBF([1.0, 2.0]))
     (True, False)
     """
     if not isinstance(kernel, Kernel):
@@ -137,4 +144,4 @@ def takes_any_inputs(kernel: Any) -> bool:
     return True
 
 
-define(ScaledInputs)
+register_kernel(ScaledInputs)

@@ -1,4 +1,14 @@
-"""What the library knows of scikit-learn's kernels: one class each that answers in their place."""
+"""Adapters that give scikit-learn's kernels the optional properties of `relvec.kernels.definition`.
+
+Formulas: Rasmussen & Williams (2006), section 4.2. With ``t = |x - z|^2`` and ``r = sqrt(t) / l``:
+
+- squared exponential ``exp(-r^2 / 2)`` (eq. 4.9);
+- Matern ``nu = 1/2``: ``exp(-r)``; ``3/2``: ``(1 + sqrt(3) r) exp(-sqrt(3) r)``; ``5/2``: ``(1 +
+  sqrt(5) r + 5 r^2 / 3) exp(-sqrt(5) r)`` (eqs. 4.16, 4.17);
+- rational quadratic ``(1 + r^2 / (2 alpha))^-alpha`` (eq. 4.19).
+
+``slope`` returns ``E * dk/dt``.
+"""
 
 from __future__ import annotations
 
@@ -24,25 +34,25 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from relvec._typing import Matrix
-from relvec.kernels.definition import KernelProfile, answer_of, define
+from relvec.kernels.definition import KernelProfile, get_kernel_property, register_kernel
 from relvec.kernels.evaluate import GaussianDictionary, kernel_block
 
 __all__: list[str] = []
 
 
-class _OfDistance:
-    """A function of the distance in units of a length scale."""
+class _DistanceAdapter:
+    """Adapter of a kernel that is a function of the distance in units of a length-scale."""
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
 
     @property
     def measure(self) -> str | None:
-        """With a length scale for each input no closed form is known."""
+        """Return "squared", or None if there is one length-scale per feature: no closed form."""
         return "squared" if np.size(self.kernel.length_scale) == 1 else None
 
 
-class _Gaussian(_OfDistance):
+class _GaussianAdapter(_DistanceAdapter):
     @property
     def rate(self) -> float:
         return 0.5 / float(self.kernel.length_scale) ** 2
@@ -52,10 +62,11 @@ class _Gaussian(_OfDistance):
         return KernelProfile("RBF", "squared", _gaussian, factor)
 
 
-class _RationalQuadratic(_OfDistance):
+class _RationalQuadraticAdapter(_DistanceAdapter):
     def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
         alpha = self.kernel.alpha
         unit = 1.0 / (2.0 * alpha * self.kernel.length_scale**2)
+        # dk/dt = -alpha unit (1 + unit t)^(-alpha - 1)
         base = 1.0 + unit * cdist(X, Z, "sqeuclidean")
         result: Matrix = E * (-alpha * unit) * base ** (-alpha - 1.0)
         return result
@@ -70,7 +81,7 @@ class _RationalQuadratic(_OfDistance):
         )
 
 
-class _Matern(_OfDistance):
+class _MaternAdapter(_DistanceAdapter):
     @property
     def measure(self) -> str | None:
         return super().measure if self.kernel.nu in _MATERN else None
@@ -80,14 +91,15 @@ class _Matern(_OfDistance):
         if nu == math.inf:
             return E * kernel_block(self.kernel, X, Z) * (-0.5 / length**2)
         distance = cdist(X / length, Z / length)
+        # dk/dt = -slope / l^2, with slope = -(dk/dr) / (2 r)
         if nu == 0.5:
             slope = np.exp(-distance) / np.maximum(2.0 * distance, 1e-150)
-            slope[distance == 0.0] = 0.0  # where all differences are zero as well
+            slope[distance == 0.0] = 0.0  # unbounded, but multiplied by differences that are zero
         elif nu == 1.5:
             slope = 1.5 * np.exp(-math.sqrt(3.0) * distance)
         else:
-            far = math.sqrt(5.0) * distance
-            slope = (5.0 / 6.0) * (1.0 + far) * np.exp(-far)
+            scaled_distance = math.sqrt(5.0) * distance
+            slope = (5.0 / 6.0) * (1.0 + scaled_distance) * np.exp(-scaled_distance)
         result: Matrix = E * slope / -(length**2)
         return result
 
@@ -99,7 +111,7 @@ class _Matern(_OfDistance):
         return KernelProfile(name, "squared", _MATERN[kernel.nu], factor)
 
 
-class _DotProduct:
+class _DotProductAdapter:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
 
@@ -108,8 +120,8 @@ class _DotProduct:
         return KernelProfile("dot product", "product", lambda t, f: t + bias)
 
 
-class _Product:
-    """A constant times a kernel is that kernel with another variance."""
+class _ProductAdapter:
+    """Adapter of products: a constant times a kernel is that kernel with another variance."""
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
@@ -118,7 +130,7 @@ class _Product:
         parts = self.kernel.k1, self.kernel.k2
         for constant, other in (parts, parts[::-1]):
             if type(constant) is ConstantKernel:
-                profile = answer_of(other, "profile")
+                profile = get_kernel_property(other, "profile")
                 inner = None if profile is None else profile()
                 variance = float(constant.constant_value)
                 return None if inner is None else replace(inner, variance=variance * inner.variance)
@@ -145,18 +157,18 @@ def _matern52(t: Any, f: Any) -> Any:
 
 _MATERN = {0.5: _exponential, 1.5: _matern32, 2.5: _matern52, math.inf: _gaussian}
 
-# Kernels with a length scale get the one for which gamma means the same as in
+# By name, length_scale = 1 / sqrt(2 gamma), so that gamma means the same as in the RBF kernel
 # exp(-gamma |x - z|^2).
-define(
+register_kernel(
     RBF,
     names={"rbf": lambda gamma, degree, coef0: RBF(1.0 / math.sqrt(2.0 * gamma))},
     aliases={"gauss": "rbf", "gaussian": "rbf", "squared_exponential": "rbf"},
     decays=True,
-    learns_scales=True,
+    learns_length_scales=True,
     dictionary=GaussianDictionary,
-    answers=_Gaussian,
+    adapter=_GaussianAdapter,
 )
-define(
+register_kernel(
     Matern,
     names={
         "matern32": lambda gamma, degree, coef0: Matern(1.0 / math.sqrt(2.0 * gamma), nu=1.5),
@@ -164,10 +176,10 @@ define(
     },
     aliases={"matern": "matern52"},
     decays=True,
-    learns_scales=True,
-    answers=_Matern,
+    learns_length_scales=True,
+    adapter=_MaternAdapter,
 )
-define(
+register_kernel(
     RationalQuadratic,
     names={
         "rational_quadratic": lambda gamma, degree, coef0: RationalQuadratic(
@@ -176,11 +188,11 @@ define(
     },
     aliases={"rq": "rational_quadratic"},
     decays=True,
-    learns_scales=True,
-    answers=_RationalQuadratic,
+    learns_length_scales=True,
+    adapter=_RationalQuadraticAdapter,
 )
-define(DotProduct, answers=_DotProduct)
-define(Product, answers=_Product)
+register_kernel(DotProduct, adapter=_DotProductAdapter)
+register_kernel(Product, adapter=_ProductAdapter)
 for kind in (
     CompoundKernel,
     ConstantKernel,
@@ -190,4 +202,4 @@ for kind in (
     Sum,
     WhiteKernel,
 ):
-    define(kind)
+    register_kernel(kind)

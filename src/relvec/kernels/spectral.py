@@ -1,4 +1,4 @@
-"""Stationary kernels of any shape, from the peaks of their spectrum."""
+"""Spectral mixture kernel: any stationary kernel, from a Gaussian mixture of its spectrum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryK
 
 from relvec._checks import check_finite_block
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import define, shown
+from relvec.kernels.definition import format_parameter, register_kernel
 
 __all__ = ["SpectralMixture"]
 
@@ -18,26 +18,28 @@ __all__ = ["SpectralMixture"]
 class SpectralMixture(StationaryKernelMixin, Kernel):
     """Spectral mixture kernel of Wilson and Adams (2013).
 
-    The spectral density is a mixture of Gaussians, each at a frequency and its negative::
+    The spectral density is a mixture of Gaussians, each placed at a frequency and its negative.
+    With ``tau = x - z`` the kernel is (Wilson & Adams 2013, eq. 12)::
 
-        sum_q weight_q prod_d exp(-2 pi^2 (x - z)_d^2 variance_qd) cos(2 pi (x - z)_d mean_qd)
+        sum_q weight_q prod_d exp(-2 pi^2 tau_d^2 variance_qd) cos(2 pi tau_d mean_qd)
 
-    With enough components it comes close to any stationary covariance: sums of smooth, of rough
-    and of nearly periodic functions. By name, ``kernel="spectral_mixture"`` has three components
-    of equal weight that decay like ``exp(-gamma |x - z|^2)``, with frequencies of a quarter, one
-    and four times the width of their peaks. Give an object, and ``length_scales="kernel"``, to
-    learn weights, frequencies and widths.
+    With enough components it approximates any stationary covariance function, by Bochner's theorem
+    (Rasmussen & Williams 2006, section 4.2.1). By name, ``kernel="spectral_mixture"`` has three
+    components of equal weight that decay like ``exp(-gamma |x - z|^2)``, at frequencies of a
+    quarter, one and four standard deviations of their spectral peaks. Pass an object, with
+    ``length_scales="kernel"``, to learn weights, frequencies and bandwidths.
 
     Parameters
     ----------
     weights : array-like of shape (n_components,), default=(1.0,)
         Variance of each component.
     means : array-like of shape (n_components,) or (n_components, n_features), default=(1.0,)
-        Frequencies, in cycles per unit of the input; one for all features, or one for each.
-    variances : array-like of the same kind, default=(1.0,)
-        Squared widths of the peaks: how fast correlations are lost.
+        Frequencies, in cycles per unit of the input; one for all features, or one per feature.
+    variances : array-like of the same shape as `means`, default=(1.0,)
+        Variances of the spectral peaks (squared bandwidths): the larger, the faster the kernel
+        decays.
     weights_bounds, means_bounds, variances_bounds : pair of floats or "fixed"
-        Ranges in which they may be learnt.
+        Ranges in which the hyper-parameters may be learnt.
 
     References
     ----------
@@ -77,7 +79,7 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
 
     @property
     def hyperparameter_variances(self) -> Any:
-        """Name, kind and bounds of the squared widths."""
+        """Name, kind and bounds of the variances of the spectral peaks."""
         return self._hyperparameter("variances")
 
     @property
@@ -91,7 +93,7 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
 
     @property
     def theta(self) -> Vector:
-        """Logarithms of the free parameters, one after the other."""
+        """Logarithms of the free hyper-parameters, concatenated."""
         free = [each.name for each in self.hyperparameters if not each.fixed]
         flat = [np.ravel(np.asarray(getattr(self, name), dtype=np.float64)) for name in free]
         return np.log(np.concatenate([*flat, np.empty(0)]))
@@ -123,7 +125,7 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
     def __call__(
         self, X: Any, Y: Any = None, eval_gradient: bool = False
     ) -> Matrix | tuple[Matrix, np.ndarray]:
-        """Evaluate the kernel, and on request its derivative in the logarithms of its parameters.
+        """Evaluate the kernel, optionally with its gradient in the log hyper-parameters.
 
         Parameters
         ----------
@@ -138,15 +140,20 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
             raise ValueError("Gradient can only be evaluated when Y is None.")
         left = np.atleast_2d(np.asarray(X, dtype=np.float64))
         right = left if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64))
-        apart = left.T[:, :, np.newaxis] - right.T[:, np.newaxis, :]
+        difference = left.T[:, :, np.newaxis] - right.T[:, np.newaxis, :]
         weights = self._table("weights", None)[:, 0]
-        means, variances = self._table("means", len(apart)), self._table("variances", len(apart))
-        peaks = [_Peak.between(apart, *row) for row in zip(weights, means, variances, strict=True)]
+        means, variances = (
+            self._table("means", len(difference)),
+            self._table("variances", len(difference)),
+        )
+        peaks = [
+            _Peak.between(difference, *row) for row in zip(weights, means, variances, strict=True)
+        ]
         value: Matrix = np.sum([peak.value for peak in peaks], axis=0)
         if not eval_gradient:
             return value
         slopes = [np.empty((0, *value.shape))]
-        for each in self.hyperparameters:  # in the order of `theta`, that of the names
+        for each in self.hyperparameters:  # alphabetical, the order of `theta`
             if not each.fixed:
                 is_shared = each.n_elements == len(peaks)  # one for all features
                 slopes += [peak.slopes(each.name, is_shared) for peak in peaks]
@@ -157,12 +164,14 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
         return np.full(len(np.atleast_2d(X)), float(self._table("weights", None).sum()))
 
     def __repr__(self) -> str:
-        weights, means, variances = map(shown, (self.weights, self.means, self.variances))
+        weights, means, variances = map(
+            format_parameter, (self.weights, self.means, self.variances)
+        )
         return f"SpectralMixture(weights={weights}, means={means}, variances={variances})"
 
 
 class _Peak(NamedTuple):
-    """One component between all pairs of inputs; what has three axes has features first."""
+    """One component for all pairs of inputs; in arrays of three axes, features come first."""
 
     value: Matrix
     envelope: Matrix
@@ -170,36 +179,39 @@ class _Peak(NamedTuple):
     phases: np.ndarray
 
     @classmethod
-    def between(cls, apart: np.ndarray, weight: float, mean: Vector, variance: Vector) -> _Peak:
-        exponents = -2.0 * math.pi**2 * variance[:, np.newaxis, np.newaxis] * apart**2
-        phases = 2.0 * math.pi * mean[:, np.newaxis, np.newaxis] * apart
+    def between(
+        cls, difference: np.ndarray, weight: float, mean: Vector, variance: Vector
+    ) -> _Peak:
+        exponents = -2.0 * math.pi**2 * variance[:, np.newaxis, np.newaxis] * difference**2
+        phases = 2.0 * math.pi * mean[:, np.newaxis, np.newaxis] * difference
         envelope = weight * np.exp(exponents.sum(axis=0))
         return cls(envelope * np.cos(phases).prod(axis=0), envelope, exponents, phases)
 
     def slopes(self, name: str, is_shared: bool) -> np.ndarray:
-        """Return the derivatives in the logarithm of a parameter, for each feature or for all."""
+        """Return the derivatives in the log of a hyper-parameter, per feature or shared by all."""
         if name == "weights":
             return self.value[np.newaxis]
-        each = self._by_means() if name == "means" else self.value * self.exponents
+        each = self._slopes_in_means() if name == "means" else self.value * self.exponents
         return each.sum(axis=0, keepdims=True) if is_shared else each
 
-    def _by_means(self) -> np.ndarray:
+    def _slopes_in_means(self) -> np.ndarray:
         cosines = np.cos(self.phases)
-        # leaving one factor out, since it may be zero where it would be divided by
+        # Product rule. The product of the other factors is formed by leaving one out: dividing by
+        # it would fail where it is zero.
         others = [np.delete(cosines, k, axis=0).prod(axis=0) for k in range(len(cosines))]
         result: np.ndarray = -self.envelope * np.array(others) * np.sin(self.phases) * self.phases
         return result
 
 
-def _named(gamma: float, degree: int, coef0: float) -> SpectralMixture:
+def _make_named(gamma: float, degree: int, coef0: float) -> SpectralMixture:
     variance = gamma / (2.0 * math.pi**2)
     means = math.sqrt(variance) * np.array([0.25, 1.0, 4.0])
     return SpectralMixture(np.full(3, 1.0 / 3.0), means, np.full(3, variance))
 
 
-define(
+register_kernel(
     SpectralMixture,
-    names={"spectral_mixture": _named},
+    names={"spectral_mixture": _make_named},
     aliases={"sm": "spectral_mixture", "spectral": "spectral_mixture"},
     decays=True,
 )

@@ -1,7 +1,7 @@
-"""Spline kernels, which scikit-learn lacks.
+"""Spline kernels, which scikit-learn does not have.
 
-Relevance vector machines do not need a kernel to be positive definite, so the thin-plate
-spline, which is only conditionally so, serves as well as any.
+Kernels of a relevance vector machine need not be positive definite, so the thin-plate spline can
+be used, which is only conditionally positive definite.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
-from relvec.kernels.definition import KernelProfile, define, shown
+from relvec.kernels.definition import KernelProfile, format_parameter, register_kernel
 
 __all__ = ["LinearSpline", "ThinPlateSpline"]
 
 
 class _LengthScaleKernel(Kernel):
-    """A kernel of inputs divided by one positive length."""
+    """A kernel of inputs divided by one length-scale."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class _LengthScaleKernel(Kernel):
 
     @property
     def hyperparameter_length_scale(self) -> Any:
-        """Name, kind and bounds of the length scale."""
+        """Name, kind and bounds of the length-scale."""
         return Hyperparameter("length_scale", "numeric", self.length_scale_bounds)
 
     def __call__(
@@ -50,7 +50,7 @@ class _LengthScaleKernel(Kernel):
         Y : array-like of shape (n_samples_Y, n_features), default=None
             Right inputs; None means `X`.
         eval_gradient : bool, default=False
-            Also return the derivative with respect to the logarithm of the length scale.
+            Also return the derivative with respect to the logarithm of the length-scale.
 
         Returns
         -------
@@ -75,30 +75,30 @@ class _LengthScaleKernel(Kernel):
 
     @abstractmethod
     def _value(self, left: Matrix, right: Matrix) -> Matrix:
-        """Kernel of inputs in units of the length scale."""
+        """Kernel of inputs in units of the length-scale."""
 
     @abstractmethod
     def _value_and_slope(self, inputs: Matrix) -> tuple[Matrix, Matrix]:
-        """Kernel of all pairs, and its derivative in the log length scale."""
+        """Kernel of all pairs, and its derivative with respect to the log length-scale."""
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(length_scale={shown(self.length_scale)})"
+        return f"{type(self).__name__}(length_scale={format_parameter(self.length_scale)})"
 
 
 class LinearSpline(_LengthScaleKernel):
-    """Univariate linear spline kernel, multiplied over the features.
+    """Linear spline kernel: the product over the features of univariate linear splines.
 
-    With `x` and `z` divided by the length scale, each feature contributes::
+    With `x` and `z` divided by the length-scale, the factor of each feature is (Tipping 2001,
+    eq. 29)::
 
         1 + x z + x z min(x, z) - (x + z) / 2 * min(x, z)**2 + min(x, z)**3 / 3
 
-    which is Tipping (2001), equation 29. As a function of `x` each atom is linear beyond
-    its centre and cubic between the origin and the centre.
+    As a function of `x` it is cubic between the origin and the centre `z`, and linear beyond it.
 
     Parameters
     ----------
     length_scale : float, default=1.0
-        Unit of the inputs.
+        Length-scale by which the inputs are divided.
     length_scale_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
         Range in which `length_scale` may be learnt.
 
@@ -122,7 +122,7 @@ class LinearSpline(_LengthScaleKernel):
         return result
 
     def is_stationary(self) -> bool:
-        """Return False: the origin of the inputs matters."""
+        """Return False: the kernel depends on the origin of the inputs."""
         return False
 
     def _value(self, left: Matrix, right: Matrix) -> Matrix:
@@ -140,17 +140,18 @@ class LinearSpline(_LengthScaleKernel):
         for x in inputs.T:
             quadratic, cubic = _spline_terms(x, x)
             factor = 1.0 + quadratic + cubic
-            # Product rule, without dividing by a factor that may vanish.
+            # Product rule, accumulated factor by factor: no division by a factor that may vanish.
+            # A term of degree p in inputs / l has the log-derivative -p with respect to l.
             slope = slope * factor - value * (2.0 * quadratic + 3.0 * cubic)
             value *= factor
         return value, slope
 
 
 def _spline_terms(x: Vector, z: Vector) -> tuple[Matrix, Matrix]:
-    """Return the parts of degree two and three of the linear spline of one feature.
+    """Return the terms of degree two and three of the linear spline of one feature.
 
-    With m the smaller and M the larger, the cubic part of the textbook formula collapses to
-    ``m^2 (3 M - m) / 6``.
+    With ``m = min(x, z)`` and ``M = max(x, z)``, the quadratic term is ``m M`` and the cubic terms
+    of Tipping (2001), eq. 29, simplify to ``m^2 (3 M - m) / 6``.
     """
     smaller = np.minimum.outer(x, z)
     larger = np.maximum.outer(x, z)
@@ -166,7 +167,8 @@ def _spline_terms(x: Vector, z: Vector) -> tuple[Matrix, Matrix]:
 class ThinPlateSpline(_LengthScaleKernel):
     """Thin-plate spline kernel, ``(d / r)**2 log(d / r)`` with `d` the Euclidean distance.
 
-    Zero at zero distance. Not positive definite, which sparse Bayesian learning allows.
+    The kernel is zero at zero distance. It is only conditionally positive definite, which a
+    relevance vector machine does not require.
 
     Parameters
     ----------
@@ -189,12 +191,12 @@ class ThinPlateSpline(_LengthScaleKernel):
         return np.zeros(len(np.atleast_2d(X)))
 
     def is_stationary(self) -> bool:
-        """Return True: only the distance matters."""
+        """Return True: the kernel depends on the distance only."""
         return True
 
     def profile(self) -> KernelProfile:
         """Return the kernel as a function of the squared distance."""
-        # smaller than any squared distance that matters, and a number in single precision as well
+        # Keeps log(0) finite: below any relevant squared distance, and normal in single precision.
         tiny = 1e-37
         return KernelProfile(
             "thin-plate spline",
@@ -205,7 +207,7 @@ class ThinPlateSpline(_LengthScaleKernel):
 
     def _value(self, left: Matrix, right: Matrix) -> Matrix:
         squared = cdist(left, right, "sqeuclidean")
-        # d^2 log d = (d^2 log d^2) / 2 spares the square root; xlogy(0, 0) is 0.
+        # d^2 log d = (d^2 log d^2) / 2 needs no square root; xlogy(0, 0) is 0.
         value: Matrix = xlogy(squared, squared)
         value *= 0.5
         return value
@@ -216,14 +218,14 @@ class ThinPlateSpline(_LengthScaleKernel):
         return value, -(2.0 * value + squared)
 
 
-define(
+register_kernel(
     LinearSpline,
     names={
         "linear_spline": lambda gamma, degree, coef0: LinearSpline(1.0 / math.sqrt(2.0 * gamma))
     },
     aliases={"lspline": "linear_spline"},
 )
-define(
+register_kernel(
     ThinPlateSpline,
     names={
         "thin_plate_spline": lambda gamma, degree, coef0: ThinPlateSpline(

@@ -1,4 +1,4 @@
-"""A kernel of texts: which short substrings they have in common."""
+"""Spectrum kernel of strings: the short substrings that two strings have in common."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from sklearn.gaussian_process.kernels import GenericKernelMixin, Kernel
 from relvec._checks import check_bool, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
-from relvec.kernels.definition import define
+from relvec.kernels.definition import register_kernel
 
 __all__ = ["SpectrumDictionary", "StringSpectrum"]
 
 
 class StringSpectrum(GenericKernelMixin, Kernel):
-    """Spectrum kernel of texts: the inner product of how often each substring occurs.
+    """Spectrum kernel of strings: the inner product of the counts of substrings (k-mers).
 
-    A covariance of texts of any length and alphabet: words, sequences of genes, file names. All
-    characters count, spaces and capitals included. A text shorter than `length` has one
-    substring, itself.
+    A positive semi-definite kernel for strings of any length and alphabet: words, DNA sequences,
+    file names (Rasmussen & Williams 2006, section 4.4.1). It is case-sensitive, and spaces are
+    characters like any other. A string shorter than `length` has one substring, itself.
 
     Parameters
     ----------
     length : int, default=3
-        Of the substrings.
+        Length of the substrings.
     normalised : bool, default=True
-        Divide by the lengths of the vectors of counts: the kernel is then one for texts of the
-        same substrings and zero for texts that share none.
+        Divide the count vectors by their Euclidean norms. The kernel is then one for strings with
+        proportional counts and zero for strings that share no substring.
 
     References
     ----------
@@ -47,7 +47,7 @@ class StringSpectrum(GenericKernelMixin, Kernel):
     >>> StringSpectrum(2, normalised=False)(["banana"], ["bandana"])  # 1 * 1 + 2 * 2 + 2 * 1
     array([[7.]])
 
-    Models of texts need no numbers:
+    Models take lists of strings as inputs:
 
     >>> from relvec import RVMClassifier
     >>> words = ["banana", "bandana", "cabana", "cherry", "berry", "merry"]
@@ -63,63 +63,67 @@ class StringSpectrum(GenericKernelMixin, Kernel):
     def __call__(
         self, X: Any, Y: Any = None, eval_gradient: bool = False
     ) -> Matrix | tuple[Matrix, np.ndarray]:
-        """Evaluate the kernel between texts.
+        """Evaluate the kernel between strings.
 
         Parameters
         ----------
         X : array-like of str, of shape (n_samples_X,) or (n_samples_X, n_features)
-            Left texts. Of several columns, substrings are counted for each.
+            Left strings. With several columns, substrings are counted in each separately.
         Y : array-like of str, default=None
-            Right texts; None means `X`.
+            Right strings; None means `X`.
         eval_gradient : bool, default=False
-            Also return the derivative, which is empty: there is nothing to learn.
+            Also return the gradient, which is empty: there are no hyper-parameters.
         """
         if eval_gradient and Y is not None:
             raise ValueError("Gradient can only be evaluated when Y is None.")
-        known: dict[Any, int] = {}
-        left = self.counts(X, known)
-        right = left if Y is None else self.counts(Y, known)
-        value: Matrix = (_widened(left, len(known)) @ _widened(right, len(known)).T).toarray()
+        vocabulary: dict[Any, int] = {}
+        left = self.counts(X, vocabulary)
+        right = left if Y is None else self.counts(Y, vocabulary)
+        value: Matrix = (
+            _pad_columns(left, len(vocabulary)) @ _pad_columns(right, len(vocabulary)).T
+        ).toarray()
         return (value, np.empty((*value.shape, 0))) if eval_gradient else value
 
-    def counts(self, X: Any, known: dict[Any, int]) -> sparse.csr_array:
-        """Return how often each substring occurs, divided by the norm if that is wanted.
+    def counts(self, X: Any, vocabulary: dict[Any, int]) -> sparse.csr_array:
+        """Return the counts of substrings, normalised if `normalised` is True.
 
         Parameters
         ----------
         X : array-like of str
-            Texts, with a column or several.
-        known : dict
-            The column of each substring; those that are new are added.
+            Strings, in one or more columns.
+        vocabulary : dict
+            Maps substrings to columns of the result; new substrings are added to it.
 
         Returns
         -------
-        counts : csr_array of shape (n_samples, len(known))
+        counts : csr_array of shape (n_samples, len(vocabulary))
         """
         length = check_integer("length of StringSpectrum", self.length, minimum=1)
         if isinstance(X, str):
-            raise TypeError(f"StringSpectrum takes lists of texts; got one text, {X[:40]!r}.")
-        if hasattr(X, "columns"):  # of a table, whose rows are meant
+            raise TypeError(
+                f"StringSpectrum takes lists of strings; got one string, {X[:40]!r}. Pass [string]."
+            )
+        if hasattr(X, "columns"):  # iterating over a data frame would give its column names
             X = np.asarray(X, dtype=object)
         ends: list[int] = [0]
         columns: list[int] = []
         numbers: list[int] = []
         for row in X:
             found: Counter[Any] = Counter()
-            for place, text in enumerate(_columns(row)):
+            for place, text in enumerate(_as_columns(row)):
                 if not isinstance(text, str):
                     raise TypeError(
-                        f"StringSpectrum compares texts; got {text} of type {type(text).__name__}."
+                        f"StringSpectrum takes strings; got {text} of type {type(text).__name__}."
                     )
                 last = max(1, len(text) - length + 1)
                 parts = (text[start : start + length] for start in range(last))
                 found.update(parts if place == 0 else ((place, part) for part in parts))
-            columns += [known.setdefault(part, len(known)) for part in found]
+            columns += [vocabulary.setdefault(part, len(vocabulary)) for part in found]
             numbers += found.values()
             ends.append(len(columns))
         counts = sparse.csr_array(
             (np.array(numbers, dtype=np.float64), np.array(columns, dtype=np.intp), ends),
-            shape=(len(ends) - 1, len(known)),
+            shape=(len(ends) - 1, len(vocabulary)),
         )
         if check_bool("normalised of StringSpectrum", self.normalised):
             squares = np.add.reduceat(counts.data**2, ends[:-1]) if len(ends) > 1 else np.empty(0)
@@ -127,18 +131,18 @@ class StringSpectrum(GenericKernelMixin, Kernel):
         return counts
 
     def diag(self, X: Any) -> Vector:
-        """Return ``k(x, x)`` for every text."""
+        """Return ``k(x, x)`` for every string."""
         counts = self.counts(X, {})
         result: Vector = np.asarray((counts * counts).sum(axis=1)).ravel()
         return result
 
     @property
     def decays(self) -> bool:
-        """Return True: texts that share nothing are as unlike as can be."""
+        """Return True: the kernel is zero for strings that share no substring."""
         return True
 
     def is_stationary(self) -> bool:
-        """Return False: texts have no differences."""
+        """Return False: strings have no differences."""
         return False
 
     def __repr__(self) -> str:
@@ -147,12 +151,12 @@ class StringSpectrum(GenericKernelMixin, Kernel):
 
 
 class SpectrumDictionary(Dictionary):
-    """Spectrum kernels at given texts, whose substrings are counted once.
+    """Spectrum kernel matrix as a dictionary; substrings are counted once.
 
     Parameters
     ----------
     kernel : StringSpectrum
-        What is counted.
+        The kernel.
     X : ndarray of str, of shape (n_samples, n_features)
         Inputs.
     Z : ndarray of str, of shape (n_centers, n_features)
@@ -170,9 +174,12 @@ class SpectrumDictionary(Dictionary):
     shape: tuple[int, int] = (0, 0)
 
     def __init__(self, kernel: StringSpectrum, X: Any, Z: Any) -> None:
-        known: dict[Any, int] = {}
-        left, right = kernel.counts(X, known), kernel.counts(Z, known)
-        self._left, self._right = _widened(left, len(known)), _widened(right, len(known))
+        vocabulary: dict[Any, int] = {}
+        left, right = kernel.counts(X, vocabulary), kernel.counts(Z, vocabulary)
+        self._left, self._right = (
+            _pad_columns(left, len(vocabulary)),
+            _pad_columns(right, len(vocabulary)),
+        )
         self.shape = (len(X), len(Z))
 
     def columns(self, index: IndexArray) -> Matrix:
@@ -186,14 +193,14 @@ class SpectrumDictionary(Dictionary):
         return result
 
 
-def _columns(row: Any) -> Any:
+def _as_columns(row: Any) -> Any:
     return row if isinstance(row, np.ndarray | list | tuple) else [row]
 
 
-def _widened(counts: sparse.csr_array, n_columns: int) -> sparse.csr_array:
-    """Return counts with columns of zeros for substrings that were met later."""
+def _pad_columns(counts: sparse.csr_array, n_columns: int) -> sparse.csr_array:
+    """Append zero columns for substrings that were added to the vocabulary later."""
     shape = (counts.shape[0], n_columns)
     return sparse.csr_array((counts.data, counts.indices, counts.indptr), shape=shape)
 
 
-define(StringSpectrum, dictionary=SpectrumDictionary)
+register_kernel(StringSpectrum, dictionary=SpectrumDictionary)

@@ -1,4 +1,4 @@
-"""Kernels of inputs that something is done to first."""
+"""Base class of kernels that transform their inputs first."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import Matrix, Vector
 
-__all__ = ["OfTransformedInputs"]
+__all__ = ["TransformedInputsKernel"]
 
 
-class OfTransformedInputs(Kernel):
-    """Another kernel, of transformed inputs: what is learnt are the parameters of that one."""
+class TransformedInputsKernel(Kernel):
+    """``k(transform(x), transform(z))``; its hyper-parameters are those of the inner kernel `k`."""
 
     kernel: Kernel
 
@@ -22,7 +22,7 @@ class OfTransformedInputs(Kernel):
         """Return the inputs of the inner kernel."""
 
     def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
-        """Evaluate the kernel, and on request its derivative with respect to `theta`.
+        """Evaluate the kernel, optionally with its gradient with respect to `theta`.
 
         Parameters
         ----------
@@ -31,7 +31,7 @@ class OfTransformedInputs(Kernel):
         Y : array-like of shape (n_samples_Y, n_features), default=None
             Right inputs; None means `X`.
         eval_gradient : bool, default=False
-            Also return the derivative in the parameters of the inner kernel; `Y` must be None.
+            Also return the gradient in the log hyper-parameters; `Y` must be None.
         """
         right = None if Y is None else self._transformed(Y)
         if eval_gradient:
@@ -53,12 +53,12 @@ class OfTransformedInputs(Kernel):
 
     @property
     def hyperparameters(self) -> list[Any]:
-        """Those of the inner kernel."""
+        """Hyper-parameters of the inner kernel, their names prefixed by ``kernel__``."""
         return [each._replace(name="kernel__" + each.name) for each in self.kernel.hyperparameters]
 
     @property
     def theta(self) -> Vector:
-        """Logarithms of the free parameters of the inner kernel."""
+        """Logarithms of the free hyper-parameters of the inner kernel."""
         result: Vector = self.kernel.theta
         return result
 

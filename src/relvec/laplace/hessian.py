@@ -158,8 +158,8 @@ class Design:
 
         The slope is the weighted residual of the working response ``f + slope / curvature``.
         """
-        slope, curvature = likelihood.quadratic(f)
-        rows = likelihood.weighted(curvature)
+        slope, curvature = likelihood.slope_and_curvature(f)
+        rows = likelihood.apply_weights(curvature)
         return rows * (f + slope / curvature - f), rows
 
     def compute_reference_curvature(self, likelihood: BoundLikelihood) -> Any:
@@ -167,7 +167,7 @@ class Design:
 
         It does not depend on the targets.
         """
-        return likelihood.weighted(likelihood.reference_curvature())
+        return likelihood.apply_weights(likelihood.reference_curvature())
 
     def hessian(self, rows: Any, precision: Vector) -> Hessian:
         """Compute ``H = X'BX + A`` from the curvature ``B`` of the rows."""
@@ -183,7 +183,7 @@ class Design:
         """
         spread = self.columns @ hessian.penalised_covariance(c)
         variance = np.einsum("ij,ij->i", spread, self.columns)
-        return likelihood.weighted(likelihood.curvature_slope(f)) * variance
+        return likelihood.apply_weights(likelihood.curvature_slope(f)) * variance
 
     def apply_curvature(self, rows: Any, change: Matrix) -> Matrix:
         """Apply ``B`` to a change of the latent functions."""

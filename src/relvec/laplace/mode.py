@@ -145,12 +145,12 @@ def find_mode(
     with np.errstate(over="ignore", invalid="ignore"):  # overflow of steps that are too long
         value, n_steps = -math.inf, 0
         if start is not None:
-            here, latent = start, design.latent(start) + likelihood.given
+            here, latent = start, design.latent(start) + likelihood.offset_or_zero
             value = log_posterior(here, latent)
         if not math.isfinite(value):  # no or unusable initial weights: start without atoms
             here = np.zeros(design.n_weights)
             here[design.n_atoms :] = np.atleast_1d(likelihood.null_latent()) @ design.contrast
-            latent = design.latent(here) + likelihood.given
+            latent = design.latent(here) + likelihood.offset_or_zero
             value = log_posterior(here, latent)
         while True:
             slope, rows = design.compute_slope_and_curvature(likelihood, latent)

@@ -73,9 +73,11 @@ class PairDesign(Design):
         self, likelihood: BoundLikelihood, f: Matrix
     ) -> tuple[Matrix, SoftmaxCurvature]:
         """Compute slope and curvature of the log likelihood in the logits."""
-        slope, share = likelihood.quadratic(f)
+        slope, share = likelihood.slope_and_curvature(f)
         weight = np.ones(len(share)) if likelihood.weight is None else likelihood.weight
-        return likelihood.weighted(slope), SoftmaxCurvature(share, weight, self.mean_effects(share))
+        return likelihood.apply_weights(slope), SoftmaxCurvature(
+            share, weight, self.mean_effects(share)
+        )
 
     def compute_reference_curvature(self, likelihood: BoundLikelihood) -> SoftmaxCurvature:
         """Return an upper bound of the curvature, which does not depend on the targets.

@@ -51,7 +51,7 @@ class Averaging(Protocol):
     """Likelihood of several latent functions with derivatives averaged over Gaussians."""
 
     @property
-    def given(self) -> Matrix | float:
+    def offset_or_zero(self) -> Matrix | float:
         """Offset of the latent functions."""
         ...
 
@@ -126,7 +126,7 @@ def _average(
     size = n_classes * max(n_weights, tuning.n_points)
     rows = max(1, tuning.block_entries // size)
     slope, curvature = np.zeros(n_weights), np.zeros((n_weights, n_weights))
-    mean = design.latent(weights) + likelihood.given
+    mean = design.latent(weights) + likelihood.offset_or_zero
     for start in range(0, n_rows, rows):
         part = slice(start, start + rows)
         effects = design.subset(part).all_effects()

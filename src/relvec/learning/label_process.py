@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.special import expit
 
-from relvec._linalg import cholesky, log_det_cholesky, solve_lower
+from relvec._linalg import cholesky, inverse_from_cholesky, log_det_cholesky, solve_lower
 from relvec._typing import Matrix, Vector
 from relvec.learning.process import Process
 from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli
@@ -55,7 +55,9 @@ class LabelProcess(Process):
     """
 
     signal_bounds = (-7.0, 2.0 * math.log(100.0))
-    max_rows = 300  # an evaluation costs as much as several of a regression
+    max_rows = 300  # an evaluation costs as much as several of a regression, for each class
+    full_cost_classes = 3
+    """With more classes fewer rows are used; an evaluation costs no more than with these."""
     scale_factors = (0.5, 1.0)  # neither is always better
     noise, intercept_variance = 0.0, 25.0  # prior variance of the intercept of a logit
     weighs_covariance = False
@@ -74,6 +76,18 @@ class LabelProcess(Process):
         self.labels = targets[:, (share > 0.0) & (share < 1.0)]
         self.settled = settled
         self._duals: list[Vector | None] = [None] * self.labels.shape[1]
+
+    @classmethod
+    def affordable_rows(cls, n_targets: int) -> int:
+        """Return how many rows are shown: the cost grows with their third power.
+
+        Examples
+        --------
+        >>> from relvec.learning.label_process import LabelProcess
+        >>> [LabelProcess.affordable_rows(n_classes) for n_classes in (1, 3, 10)]
+        [300, 300, 200]
+        """
+        return int(cls.max_rows * min(1.0, cls.full_cost_classes / n_targets) ** (1 / 3))
 
     def ranked(self) -> Self:
         """Return the process itself: ranks of two values are again two values."""
@@ -135,9 +149,10 @@ class LabelProcess(Process):
         probability = expit(logit)
         curvature = self.weight * probability * (1.0 - probability)
         root = np.sqrt(curvature)
-        B = K * np.multiply.outer(root, root)
+        B = K * root
+        B *= root[:, None]
         B.flat[:: len(B) + 1] += 1.0
-        return curvature, cholesky(np.asfortranarray(B))
+        return curvature, cholesky(B.T)  # which is symmetric
 
     def _log_posterior(self, target: Vector, logit: Vector, dual: Vector) -> float:
         labels = BoundBernoulli(Bernoulli(), target, self.weight)
@@ -148,18 +163,21 @@ def _entry_slopes(K: Matrix, mode: _Mode) -> Matrix:
     """Compute the derivative of the evidence in the entries of ``K``.
 
     Algorithm 5.1 of Rasmussen & Williams (2006): the explicit part ``(a a' - R) / 2`` with ``a =
-    K^-1 f`` and ``R = W^1/2 B^-1 W^1/2``, plus the implicit part through the mode, which moves with
-    ``K``.
+    K^-1 f``, plus the implicit part through the mode, which moves with ``K``.
+
+    With ``R = W^1/2 B^-1 W^1/2`` the posterior covariance of the logits is ``K - K R K = W^-1/2 (I
+    - B^-1) W^-1/2``.
     """
     probability, root = expit(mode.logit), np.sqrt(mode.curvature)
-    half = solve_lower(mode.factor, np.asfortranarray(np.diag(root)))
-    R = half.T @ half
-    C = half @ K
-    posterior = K.diagonal() - np.einsum("ij,ij->j", C, C)
-    # Third derivative of the log likelihood, and posterior variance of the logits.
-    third = -mode.curvature * (1.0 - 2.0 * probability)
-    moved = 0.5 * posterior * third
+    R = inverse_from_cholesky(mode.factor)
+    # Half the posterior variance times the third derivative of the log likelihood.
+    moved = 0.5 * (R.diagonal() - 1.0) * (1.0 - 2.0 * probability)
+    R *= root
+    R *= root[:, None]
     v = moved - R @ (K @ moved)
-    slopes = 0.5 * (np.multiply.outer(mode.dual, mode.dual) - R)
-    follow = np.multiply.outer(v, mode.dual)
-    return slopes + 0.5 * (follow + follow.T)
+    # sum of a matrix and its transpose: symmetric to the last digit
+    follow = np.multiply.outer(v + 0.5 * mode.dual, mode.dual)
+    follow += follow.T
+    follow -= R
+    follow *= 0.5
+    return follow

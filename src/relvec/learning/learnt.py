@@ -12,7 +12,16 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import Linear, ScaledInputs
 
-__all__ = ["LearntLengthScales", "build_unlearnt", "merge_targets", "scales_from_relevance"]
+__all__ = [
+    "SPARSE_LINEAR",
+    "LearntLengthScales",
+    "build_unlearnt",
+    "merge_targets",
+    "scales_from_relevance",
+]
+
+SPARSE_LINEAR = "sparse linear"
+"""Group of a model that is linear in selected features."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +105,7 @@ class LearntLengthScales:
     @property
     def is_selection(self) -> bool:
         """Whether features were selected; otherwise none is left out."""
-        return self.group.startswith("ard")
+        return self.group.startswith("ard") or self.group == SPARSE_LINEAR
 
     @property
     def n_scales(self) -> int:
@@ -125,13 +134,12 @@ class LearntLengthScales:
             null = replace(null, gain=self.gain, relevance=unused, scale=unused)
         return replace(null, kind="null", group="null")
 
-    def as_linear(self) -> LearntLengthScales:
-        """Return the description of a model that is linear in the features."""
+    def as_linear(self, *, is_sparse: bool = False) -> LearntLengthScales:
+        """Return the description of a model that is linear in all or, if sparse, some features."""
         relevance = np.where(self.spread > 0.0, 1.0, 0.0)
         linear = scales_from_relevance(Linear(), relevance, self.spread)
-        return replace(
-            self, **linear, kind="linear", group="linear", scale_factor=1.0, replaced=self
-        )
+        group = SPARSE_LINEAR if is_sparse else "linear"
+        return replace(self, **linear, kind="linear", group=group, scale_factor=1.0, replaced=self)
 
 
 def scales_from_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import Warped
-from relvec.kernels.resolve import is_made_of
+from relvec.kernels.resolve import contains_kernel
 from relvec.learning.kernel_parameters import find_parameters_at_bounds, learn_parameters
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.learnt import (
@@ -67,7 +67,8 @@ class LengthScaleLearner(BaseEstimator):
         refinements make it sparser.
     max_rows : int or "auto", default="auto"
         Largest number of rows for the process; the cost grows with their third power. "auto" is
-        500, or 300 in classification, which costs more.
+        500, or 300 in classification, which costs more (fewer for more than three classes, 200 for
+        ten).
     max_iter : int, default=60
         Largest number of steps of the last ascent.
     random_state : int, RandomState instance or None, default=0
@@ -154,11 +155,13 @@ class LengthScaleLearner(BaseEstimator):
             ]
             return merge_targets(by_target)
         process_class = LabelProcess if are_labels else Process
-        most = process_class.max_rows if isinstance(self.max_rows, str) else self.max_rows
+        most = self.max_rows
+        if isinstance(most, str):
+            most = process_class.affordable_rows(targets.shape[1])
         rows, weight = select_learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
-        if self.kind != "kernel" and is_made_of(kernel, Warped):
+        if self.kind != "kernel" and contains_kernel(kernel, Warped):
             raise ValueError(
                 f"length_scales={self.kind!r} shifts and rescales features, but {kernel!r} is a "
                 "kernel of transformed features. Transform the columns of X instead "

@@ -32,11 +32,11 @@ from relvec._linalg import (
 )
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.kernels import (
+    accepts_any_n_features,
     kernel_block,
     parameter_gradient,
-    raw_scale_slope,
-    scaled_inputs,
-    takes_any_inputs,
+    raw_scale_gradient,
+    scale_features,
 )
 
 __all__ = ["Process", "ProcessPoint"]
@@ -105,6 +105,11 @@ class Process:
         if columns.size:
             self.explicit = (columns * self.root[:, None]) @ (columns * self.root[:, None]).T
 
+    @classmethod
+    def affordable_rows(cls, n_targets: int) -> int:
+        """Return how many rows are shown, however many targets there are."""
+        return cls.max_rows
+
     def ranked(self) -> Self:
         """Return the process with the targets replaced by their normal scores."""
         root, ranked = np.sqrt(self.weight)[:, None], copy.copy(self)
@@ -142,7 +147,7 @@ class Process:
         """
         if len(theta):
             kernel = kernel.clone_with_theta(theta)
-        inputs = scaled_inputs(kernel, scale, self.X)
+        inputs = scale_features(kernel, scale, self.X)
         values = kernel_block(kernel, inputs, inputs)
         # All symmetric matrices are in Fortran order: mixed orders would take twice as long.
         weighting: Matrix | float = math.exp(log_signal)
@@ -208,11 +213,18 @@ class Process:
     ) -> Vector:
         """Sum ``E`` times the derivative of the kernel in each scale."""
         is_relevant: BoolArray = scale > 0.0
-        if everywhere or is_relevant.all() or not is_relevant.any() or not takes_any_inputs(kernel):
-            return raw_scale_slope(kernel, scale, self.X, self.X, E, values)
+        if (
+            everywhere
+            or is_relevant.all()
+            or not is_relevant.any()
+            or not accepts_any_n_features(kernel)
+        ):
+            return raw_scale_gradient(kernel, scale, self.X, self.X, E, values)
         result = np.zeros(len(scale))
         inside = self.X[:, is_relevant]
-        result[is_relevant] = raw_scale_slope(kernel, scale[is_relevant], inside, inside, E, values)
+        result[is_relevant] = raw_scale_gradient(
+            kernel, scale[is_relevant], inside, inside, E, values
+        )
         return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from relvec._linalg import EPS
@@ -14,6 +15,7 @@ __all__ = [
     "choose_rows",
     "compute_feature_moments",
     "median_nearest_squared_distance",
+    "row_key",
     "select_learning_rows",
 ]
 
@@ -37,12 +39,60 @@ def select_learning_rows(
     contents = both.view(np.dtype((np.void, both.itemsize * both.shape[1]))).ravel()
     _, first, group = np.unique(contents, return_index=True, return_inverse=True)
     counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
-    # The random selection is made in the order of the targets; ties by first occurrence.
-    seen = np.lexsort([first, *targets[rows[first]].T[::-1]])
+    seen = np.arange(len(first))
+    if len(first) > most:  # the random selection depends on the content of rows, not on their order
+        mine = rows[first]
+        key = row_key(X[mine], targets[mine], counts.astype(np.float64))
+        seen = np.lexsort([key, *targets[mine].T[::-1]])
     chosen = np.sort(
         seen[choose_rows(targets[rows[first[seen]]], most, random_state, are_labels=are_labels)]
     )
     return rows[first[chosen]], counts[chosen].astype(np.float64)
+
+
+def row_key(X: Any, targets: Matrix, weight: Vector, block: int = 256) -> Vector:
+    """Return a number for each row by which rows can be put in an order of their own.
+
+    It is where the row is along an axis of the standardised inputs. The axis is haphazard, but
+    each of its coordinates depends on the values of an input and on how it correlates with the
+    targets, so that neither the order of rows, inputs and classes matters nor their units.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Inputs.
+    targets : ndarray of shape (n_samples, n_targets)
+        Targets, or indicators of classes.
+    weight : ndarray of shape (n_samples,)
+        How often each row counts.
+    block : int, default=256
+        Inputs that are looked at together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.learning.rows import row_key
+    >>> rng = np.random.default_rng(0)
+    >>> X, y, ones = rng.normal(size=(9, 3)), rng.normal(size=(9, 1)), np.ones(9)
+    >>> key, swapped = row_key(X, y, ones), row_key(7.0 * X[:, ::-1] + 2.0, y, ones)
+    >>> np.array_equal(np.argsort(key), np.argsort(swapped))
+    True
+    """
+    key, share = np.zeros(X.shape[0]), weight / weight.sum()
+    T = targets - share @ targets
+    T = T / np.sqrt(np.maximum(share @ T**2, 1e-300))
+    for start in range(0, X.shape[1], block):
+        part = X[:, start : start + block]
+        Z = np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+        Z = Z / np.maximum(np.abs(Z).max(axis=0, initial=0.0), 1e-300)
+        Z = Z - share @ Z
+        spread = np.sqrt(share @ Z**2)
+        Z = np.where(spread > 8.0 * EPS, Z / np.maximum(spread, EPS), 0.0)
+        correlation = (share[:, None] * T).T @ Z
+        own = share @ Z**4 + 2.0**0.5 * (share @ Z**3) ** 2 + 3.0**0.5 * (correlation**2).sum(0)
+        key += Z @ np.cos(10.0 * own)
+    # rows that differ by rounding only are equal
+    return np.round(key / max(float(np.abs(key).max(initial=0.0)), 1e-300), 9)
 
 
 def choose_rows(
@@ -57,11 +107,12 @@ def choose_rows(
         return np.sort(random_state.choice(n_rows, most, replace=False))
     chosen = []
     _, strata = np.unique(targets, axis=0, return_inverse=True)
-    # One random number per row: the result does not depend on the names of the classes.
-    order = np.argsort(random_state.random_sample(n_rows), kind="stable")
+    # The same random numbers for every class: the result does not depend on their names.
+    numbers = random_state.random_sample(n_rows)
     for stratum in np.unique(strata):
-        mine = order[strata[order] == stratum]
-        chosen.append(mine[: max(1, round(most * len(mine) / n_rows))])
+        mine = np.flatnonzero(strata == stratum)
+        order = np.argsort(numbers[: len(mine)], kind="stable")
+        chosen.append(mine[order[: max(1, round(most * len(mine) / n_rows))]])
     return np.sort(np.concatenate(chosen))
 
 

@@ -23,9 +23,9 @@ from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.kernels import (
     KernelLike,
     kernel_block,
-    raw_scale_slope,
+    raw_scale_gradient,
+    scale_features,
     scale_jacobian,
-    scaled_inputs,
 )
 from relvec.learning.ascent import ascend
 from relvec.learning.length_scale_uncertainty import integrated_information
@@ -113,7 +113,7 @@ class SparseEvidence:
             shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
             weighted = covariance * (prior.penalty * point.lam)
             volume = covariance + 2.0 * weighted @ covariance
-        slopes = prior.slopes(theta, noise) if prior.has_density else None
+        slopes = prior.derivatives(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
             covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
         )
@@ -124,7 +124,7 @@ class SparseEvidence:
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
         slope *= self.root[:, None]  # already centred, like unit atoms and residuals
         kernels = slope[:, : len(self.centers)]
-        by_scale = raw_scale_slope(self.kernel, scale, self.X, self.centers, kernels)
+        by_scale = raw_scale_gradient(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(-0.5 * point.cost, -0.5 * by_theta, by_scale)
 
     def maximise(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
@@ -180,8 +180,8 @@ class SparseEvidence:
         return model.precision * integrated_information(D, model.unit, model.covariance)[0]
 
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
-        scaled = scaled_inputs(self.kernel, scale, self.X)
-        raw = kernel_block(self.kernel, scaled, scaled_inputs(self.kernel, scale, self.centers))
+        scaled = scale_features(self.kernel, scale, self.X)
+        raw = kernel_block(self.kernel, scaled, scale_features(self.kernel, scale, self.centers))
         atoms = np.hstack([raw, self.others])
         centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))

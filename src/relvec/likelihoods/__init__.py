@@ -1,6 +1,6 @@
-"""How targets arise from the function."""
+"""Likelihoods: how targets depend on the latent function."""
 
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, check_rows
 from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
 from relvec.likelihoods.mixture import MixturePrediction
@@ -19,5 +19,5 @@ __all__ = [
     "Prediction",
     "Softmax",
     "SoftmaxPrediction",
-    "checked_rows",
+    "check_rows",
 ]

@@ -1,9 +1,12 @@
-"""What a likelihood is asked: a recipe that binds to targets, and what it says once bound.
+"""What every likelihood provides: the protocols of `Likelihood`, `BoundLikelihood`, `Prediction`.
 
-A latent function ``f`` is a weighted sum of atoms plus what is given as offset. A likelihood says
-how probable the target of a row is at a value of ``f``; nothing else in the library knows what kind
-of targets there are. A new one is a subclass of each class here, and `relvec.testing`'s
-`check_likelihood` says whether its derivatives and predictions hold.
+The latent function is ``f = Phi w + intercept + offset``. A likelihood gives ``log p(t | f)`` of
+each row and its derivatives in ``f``; the Laplace approximation needs nothing else (Tipping 2001,
+section 3; Rasmussen & Williams 2006, section 3.4). No other part of the library depends on the kind
+of targets.
+
+A new likelihood is a subclass of `Likelihood`, which holds parameters only, and one of
+`BoundLikelihood`, which holds the targets. Run `relvec.testing.check_likelihood` on it.
 """
 
 from __future__ import annotations
@@ -24,13 +27,13 @@ __all__ = [
     "Likelihood",
     "Prediction",
     "WorkingResponse",
-    "checked_classes",
-    "checked_rows",
+    "check_classes",
+    "check_rows",
 ]
 
 
 class Prediction(Protocol):
-    """Predictive distributions of new targets, one per row.
+    """Predictive distributions of new targets, one per row: what `predict` returns.
 
     Examples
     --------
@@ -50,20 +53,22 @@ class Prediction(Protocol):
         """Variance of a new target."""
 
     def quantile(self, level: float) -> Vector:
-        """Return the smallest targets below which a new one is with probability `level`."""
+        """Return the quantile: the smallest ``t`` with ``P(target <= t) >= level``."""
 
     def interval(self, coverage: float) -> Matrix:
-        """Return central intervals that hold a new target with this probability, (n_rows, 2)."""
+        """Return central intervals of probability `coverage`, shape (n_rows, 2)."""
 
     def log_density(self, target: ArrayLike) -> Vector:
-        """Log density, or log probability, of targets."""
+        """Return the log density, or log probability, of observed targets."""
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
         """Draw targets, shape (n_rows, n_samples)."""
 
 
 class Likelihood(BaseEstimator, ABC):
-    """A kind of targets and its parameters: a recipe, without data.
+    """Base class of likelihoods: parameters only, cloneable, without data.
+
+    Subclasses implement `bind`, and either `distribution` or `predict`.
 
     Examples
     --------
@@ -74,9 +79,10 @@ class Likelihood(BaseEstimator, ABC):
     """
 
     n_latent: int = 1
-    """Number of latent functions of a row: one, or one for each class."""
+    """Number of latent functions per row: one, or one per class."""
     is_conjugate: bool = False
-    """Whether the log density is quadratic in the latent function: one Newton step is exact."""
+    """Whether ``log p(t | f)`` is quadratic in ``f``: one Newton step finds the mode, and the
+    Laplace approximation is exact."""
 
     @abstractmethod
     def bind(
@@ -85,44 +91,64 @@ class Likelihood(BaseEstimator, ABC):
         sample_weight: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> BoundLikelihood:
-        """Check targets and return the likelihood of their latent function.
+        """Check the targets and return their likelihood as a function of ``f``.
+
+        Use `check_rows` for the checks that all likelihoods share.
 
         Parameters
         ----------
         target : array-like of shape (n_samples,)
-            What was observed.
+            Observed targets.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
-        offset : array-like of shape (n_samples,), optional
-            Part of the latent function that is given; with several of them, a column for each.
+            Frequency weights.
+        offset : array-like of shape (n_samples,) or (n_samples, n_latent), optional
+            Known part of the latent function, such as the log exposure of counts.
+
+        Returns
+        -------
+        bound : BoundLikelihood
         """
 
     def distribution(self, f: Matrix) -> Any:
-        """Return the distribution of targets at latent values, a frozen one of `scipy.stats`."""
-        raise NotImplementedError(f"{type(self).__name__} has neither distribution nor predict")
+        """Return ``p(t | f)`` as a frozen distribution of `scipy.stats`, with the shape of `f`."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must implement distribution(f) or predict(mean, variance)."
+        )
 
     def predict(self, mean: Vector, variance: Vector) -> Prediction:
-        """Return what a Gaussian latent value says of new targets.
+        """Return the predictive distribution ``p(t*) = int p(t* | f) N(f | mean, variance) df``.
 
-        By default, `distribution` is averaged over the latent value by quadrature.
+        By default, `distribution` is integrated over the latent value by quadrature.
+
+        Parameters
+        ----------
+        mean, variance : ndarray of shape (n_rows,)
+            Posterior mean and variance of the latent function at new inputs. With several latent
+            functions, shapes (n_rows, n_latent) and (n_rows, n_latent, n_latent).
         """
-        return MixturePrediction.over(self.distribution, mean, variance)
+        return MixturePrediction.from_moments(self.distribution, mean, variance)
 
 
 class WorkingResponse(NamedTuple):
-    """A quadratic approximation of the log likelihood: a regression with known noise."""
+    """Quadratic approximation of the log likelihood: a weighted least-squares problem.
+
+    The working response of iteratively reweighted least squares, ``z = f + slope / curvature``
+    (Tipping 2001, section 3; Rasmussen & Williams 2006, eq. 3.18).
+    """
 
     curvature: Vector
-    """Negative second derivative, times the weight of the row."""
+    """Negative second derivative of each row, times its weight: the precision of the response."""
     target: Vector
-    """Where the approximation has its maximum, the offset taken off."""
+    """Latent value that maximises the approximation, minus the offset."""
 
 
 @dataclass(frozen=True)
 class BoundLikelihood(ABC):
-    """The likelihood of some targets: functions of the latent value of each row.
+    """Base class of likelihoods bound to targets: functions of the latent value of each row.
 
-    Values ``f`` contain the offset. Results are per row, and not multiplied by the row's weight.
+    Subclasses implement `log_density`, `slope`, `curvature` and `curvature_slope`. Their argument
+    ``f`` includes the offset. They return one value per row, *not* multiplied by the sample weight;
+    callers apply weights.
 
     Examples
     --------
@@ -134,74 +160,92 @@ class BoundLikelihood(ABC):
     """
 
     recipe: Likelihood
+    """The likelihood that was bound, with its parameters."""
     target: Vector
     weight: Vector | None = None
-    """How often each row counts; None for once."""
+    """Frequency weights of the rows; None if all are one."""
     offset: Vector | None = None
-    """Part of the latent function that is given."""
+    """Known part of the latent function; None if there is none."""
 
-    floor: ClassVar[float] = 1e-10
-    """Least curvature. The working response of rows without any would leave the range of
-    floating-point numbers, and they carry no information anyway."""
-    ceiling: ClassVar[float] = math.inf
-    """Largest curvature at any latent value."""
-    is_observed: ClassVar[bool] = True
-    """Whether the curvature is minus the second derivative itself, and not its expectation."""
+    min_curvature: ClassVar[float] = 1e-10
+    """Smallest value of `curvature`. Rows of vanishing curvature carry no information, but their
+    working response would overflow."""
+    max_curvature: ClassVar[float] = math.inf
+    """Largest curvature at any latent value; infinite if there is no bound."""
+    has_observed_curvature: ClassVar[bool] = True
+    """True if `curvature` is the observed information ``-d2 log p / df2``; False if it is the
+    expected (Fisher) information."""
     largest_latent: ClassVar[float] = 100.0
-    """Bound on the prior standard deviation of what one atom adds to the latent function, if no
-    other is given: what is more says nothing more with this link."""
+    """Default bound on the prior standard deviation of one atom's contribution to ``f``. With this
+    link, larger latent values do not change the predictions any more."""
 
     @abstractmethod
     def log_density(self, f: Vector) -> Vector:
-        """Log density of each target, constants included."""
+        """Return ``log p(t | f)`` of each row, including constants.
+
+        Constants make the evidence of different likelihoods comparable.
+        """
 
     @abstractmethod
     def slope(self, f: Vector) -> Vector:
-        """Derivative of `log_density`."""
+        """Return the first derivative ``d log p / df`` of each row."""
 
     @abstractmethod
     def curvature(self, f: Vector) -> Vector:
-        """Minus the second derivative, or its expectation, and no less than `floor`."""
+        """Return ``-d2 log p / df2``, or its expectation, at least `min_curvature`.
+
+        With several latent functions, a matrix per row: shape (n_rows, n_latent, n_latent).
+        """
 
     @abstractmethod
     def curvature_slope(self, f: Vector) -> Vector:
-        """Derivative of `curvature`."""
+        """Return the derivative of `curvature` in ``f``, for the gradient of the evidence.
 
-    def quadratic(self, f: Vector) -> tuple[Vector, Vector]:
-        """Slope and curvature, for likelihoods that compute them together.
+        With several latent functions, the derivative in each of them is along the last axis.
+        """
 
-        With several latent functions the second are the shares ``y`` of a curvature that is
-        ``diag(y) - y y'``.
+    def slope_and_curvature(self, f: Vector) -> tuple[Vector, Vector]:
+        """Return slope and curvature; override it if computing them together is cheaper.
+
+        With several latent functions, the second result is not the curvature matrix but the
+        probabilities ``y`` of which it is made, ``diag(y) - y y'`` (Rasmussen & Williams 2006,
+        eq. 3.38).
         """
         return self.slope(f), self.curvature(f)
 
-    def responses(self, f: Matrix) -> list[WorkingResponse]:
-        """Quadratic approximation in each latent function, the others held.
+    def working_responses(self, f: Matrix) -> list[WorkingResponse]:
+        """Return the quadratic approximation in each latent function, the others held fixed.
 
-        Its maximum, where the curvature and the slope say it is, has the offset taken off.
+        The working response is the maximiser ``f + slope / curvature`` minus the offset.
         """
-        slope, curvature = self.quadratic(f)
-        return [WorkingResponse(self.weighted(curvature), f + slope / curvature - self.given)]
+        slope, curvature = self.slope_and_curvature(f)
+        return [
+            WorkingResponse(
+                self.apply_weights(curvature), f + slope / curvature - self.offset_or_zero
+            )
+        ]
 
     def reference_curvature(self) -> Vector:
-        """Curvature that a penalty on degrees of freedom counts with, a bound if there is one.
+        """Return the curvature used for effective degrees of freedom in a smoothness prior.
 
-        It must not depend on the fitted model, which makes the penalty a prior. By default, the
-        curvature of the model without atoms.
+        It must not depend on the fitted model, otherwise the penalty would not be a prior. Return
+        an upper bound of the curvature where one exists (1/4 for a Bernoulli likelihood). By
+        default, the curvature of the null model.
         """
-        return self.curvature(self.null_latent() + np.zeros(len(self.target)) + self.given)
+        return self.curvature(self.null_latent() + np.zeros(len(self.target)) + self.offset_or_zero)
 
     def null_latent(self) -> Any:
-        """Best constant latent value, or one that is finite where there is no best.
+        """Return the maximum-likelihood constant latent value: the null model.
 
-        By default found by Newton's method, from where the latent function is zero on average,
-        to at most 12 from there: with one class only, the best is infinite.
+        It must be finite, also where the maximum is at infinity, as with a single class. By default
+        it is found by Newton's method, started where the mean latent value is zero, and bounded
+        to a distance of 12 from there.
         """
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
-        offset = self.given + np.zeros(len(rows))
+        offset = self.offset_or_zero + np.zeros(len(rows))
         centre = value = -float(np.average(offset, weights=rows))
         for _ in range(50):
-            slope, curvature = self.quadratic(offset + value)
+            slope, curvature = self.slope_and_curvature(offset + value)
             step = float(rows @ slope) / max(float(rows @ curvature), 1e-300)
             value += float(np.clip(step, -2.0, 2.0))
             value = float(np.clip(value, centre - 12.0, centre + 12.0))
@@ -210,21 +254,23 @@ class BoundLikelihood(ABC):
         return value
 
     def credible_log_evidence(self, f: Matrix, variance: Matrix, n_intercepts: int) -> float:
-        """Largest log evidence of a model that is to be believed: by default, any.
+        """Return the largest log evidence at which the Laplace approximation is trusted.
+
+        By default there is no limit.
 
         Parameters
         ----------
-        f : ndarray
+        f : ndarray of shape (n_rows,) or (n_rows, n_latent)
             Latent functions at the mode.
         variance : ndarray of the same shape
-            Posterior variances of all latent functions of a row less that of its class.
+            Posterior variances of ``f_k - f_c``, with ``c`` the class of the row.
         n_intercepts : int
-            Number of intercepts that were fitted.
+            Number of intercepts in the model.
         """
         return math.inf
 
     def predict(self, mean: Vector, variance: Vector) -> Prediction:
-        """Return what a Gaussian latent value says of new targets."""
+        """Return the predictive distribution of Gaussian latent values; see `Likelihood`."""
         return self.recipe.predict(mean, variance)
 
     @property
@@ -233,79 +279,84 @@ class BoundLikelihood(ABC):
         return self.recipe.n_latent
 
     @property
-    def given(self) -> Any:
-        """The offset, or zero."""
+    def offset_or_zero(self) -> Any:
+        """The offset, or zero if there is none."""
         return 0.0 if self.offset is None else self.offset
 
     @property
     def total_weight(self) -> float:
-        """Number of rows, counted as often as they weigh."""
+        """Sum of the frequency weights: the number of observations."""
         return float(len(self.target)) if self.weight is None else float(self.weight.sum())
 
     def total_log_density(self, f: Vector) -> float:
-        """Log density of all targets."""
+        """Return the log likelihood of all targets, rows weighted."""
         each = self.log_density(f)
         return float(each.sum() if self.weight is None else self.weight @ each)
 
-    def weighted(self, each: Vector) -> Vector:
-        """Count rows as often as they weigh."""
+    def apply_weights(self, each: Vector) -> Vector:
+        """Multiply values of rows by the sample weights."""
         if self.weight is None:
             return each
         return self.weight * each if each.ndim == 1 else self.weight[:, None] * each
 
 
-def checked_rows(
+def check_rows(
     target: ArrayLike,
     sample_weight: ArrayLike | None = None,
     offset: ArrayLike | None = None,
     n_latent: int = 1,
 ) -> tuple[Vector, Vector | None, Vector | None]:
-    """Return targets, weights and offsets as finite floats of shapes that fit, or raise.
+    """Check targets, sample weights and offsets, and return them as float arrays.
+
+    Raises `ValueError` if values are not finite, weights are negative or all zero, or shapes
+    differ. Meant for `Likelihood.bind`.
 
     Examples
     --------
-    >>> from relvec.likelihoods import checked_rows
-    >>> checked_rows([1, 2], offset=0.5)
+    >>> from relvec.likelihoods import check_rows
+    >>> check_rows([1, 2], offset=0.5)
     (array([1., 2.]), None, array([0.5, 0.5]))
     """
-    target = _finite("target", target)
+    target = _check_finite("target", target)
     if target.ndim != 1 or not len(target):
-        raise ValueError(f"target must be a list of at least one; got shape {target.shape}.")
-    weight = given = None
+        raise ValueError(
+            f"target must be one-dimensional and not empty; got an array of shape {target.shape}."
+        )
+    weight = offsets = None
     if sample_weight is not None:
-        weight = _finite("sample_weight", sample_weight)
+        weight = _check_finite("sample_weight", sample_weight)
         if weight.shape != target.shape or (weight < 0.0).any():
             raise ValueError(
-                f"sample_weight must hold {len(target)} numbers that are not negative, one for "
-                f"each target; got shape {weight.shape}, smallest {weight.min(initial=0.0):g}."
+                f"sample_weight must hold {len(target)} non-negative numbers, one per target; got "
+                f"shape {weight.shape} and minimum {weight.min(initial=0.0):g}."
             )
         if not weight.any():
-            raise ValueError("sample_weight must have a positive entry; all are zero.")
+            raise ValueError("sample_weight must have a positive entry; all entries are zero.")
     if offset is not None:
-        given = _finite("offset", offset)
+        offsets = _check_finite("offset", offset)
         shape = target.shape if n_latent == 1 else (len(target), n_latent)
-        if given.ndim and given.shape != shape:
+        if offsets.ndim and offsets.shape != shape:
             raise ValueError(
-                f"offset must be a number or of shape {shape}; got shape {given.shape}."
+                f"offset must be a number or an array of shape {shape}; got shape {offsets.shape}."
             )
-        given = np.array(np.broadcast_to(given, shape))
-    return target, weight, given
+        offsets = np.array(np.broadcast_to(offsets, shape))
+    return target, weight, offsets
 
 
-def checked_classes(target: ArrayLike, n_classes: int) -> IndexArray:
-    """Return classes coded from zero as indices, or raise if there are others."""
+def check_classes(target: ArrayLike, n_classes: int) -> IndexArray:
+    """Return class labels ``0, ..., n_classes - 1`` as integers; raise if there are others."""
     values = np.asarray(target)
     wrong = ~np.isin(values, np.arange(n_classes))
     if wrong.any():
         codes = "0 or 1" if n_classes == 2 else f"0 to {n_classes - 1}"
         raise ValueError(
-            f"classes must be coded {codes}; got values such as "
+            f"class labels must be coded {codes}; got values such as "
             f"{np.unique(values[wrong])[:5].tolist()}."
         )
     return values.astype(np.intp)
 
 
-def _finite(name: str, values: ArrayLike) -> Vector:
+def _check_finite(name: str, values: ArrayLike) -> Vector:
     try:
         array: Vector = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

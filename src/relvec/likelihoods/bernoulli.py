@@ -1,4 +1,4 @@
-"""Two classes: the logistic likelihood of a logit."""
+"""Bernoulli likelihood with the logistic link: two classes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_classes, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, check_classes, check_rows
 
-__all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "moderate"]
+__all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "marginalise_log_odds"]
 
 
-def moderate(mean: Vector, variance: Vector) -> Vector:
-    """Log odds of class 1 when the logit is normal, by the approximation of MacKay (1992)."""
+def marginalise_log_odds(mean: Vector, variance: Vector) -> Vector:
+    """Return the log odds of class 1, marginalised over a normally distributed logit.
+
+    MacKay's (1992) approximation ("moderated output"): ``int sigmoid(a) N(a | m, v) da`` is
+    approximately ``sigmoid(m / sqrt(1 + pi v / 8))`` (Bishop 2006, eq. 4.153).
+    """
     odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)
     return odds
 
@@ -34,7 +38,7 @@ class BernoulliPrediction(NamedTuple):
     """
 
     log_odds: Vector
-    """Of class 1, the uncertainty of the logit taken into account."""
+    """Log odds of class 1, marginalised over the logit."""
 
     @property
     def mean(self) -> Vector:
@@ -49,18 +53,18 @@ class BernoulliPrediction(NamedTuple):
         return result
 
     def quantile(self, level: float) -> Vector:
-        """Return the smallest label that a new one does not exceed with probability `level`."""
+        """Return the quantile of the label: 0 if ``P(label = 0) >= level``, otherwise 1."""
         return np.where(expit(-self.log_odds) >= check_probability("level", level), 0.0, 1.0)
 
     def interval(self, coverage: float) -> Matrix:
-        """Return central intervals of a new label, (n_rows, 2)."""
+        """Return central intervals of the label, shape (n_rows, 2)."""
         coverage = check_probability("coverage", coverage)
         ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
         return np.stack(ends, axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
-        """Log probability of labels."""
-        labels = checked_classes(check_targets(target, self.log_odds.shape), 2)
+        """Return the log probability of observed labels."""
+        labels = check_classes(check_targets(target, self.log_odds.shape), 2)
         return np.where(labels == 1, log_expit(self.log_odds), log_expit(-self.log_odds))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
@@ -71,51 +75,57 @@ class BernoulliPrediction(NamedTuple):
 
 
 class BoundBernoulli(BoundLikelihood):
-    """Labels in {0, 1} and their logits."""
+    """Bernoulli likelihood of labels ``t`` in {0, 1} as a function of the logits ``f``.
 
-    ceiling = 0.25
+    With ``y = sigmoid(f)``: ``log p = t log y + (1 - t) log(1 - y)`` (Tipping 2001, eq. 23), slope
+    ``t - y`` and curvature ``y (1 - y)`` (Rasmussen & Williams 2006, eq. 3.15).
+    """
+
+    max_curvature = 0.25
 
     def log_density(self, f: Vector) -> Vector:
-        """Log probability of each label."""
+        """Return ``t f - log(1 + exp(f))``."""
         each: Vector = self.target * f - np.logaddexp(0.0, f)
         return each
 
     def slope(self, f: Vector) -> Vector:
-        """Label less probability."""
-        return self.quadratic(f)[0]
+        """Return ``t - y``."""
+        return self.slope_and_curvature(f)[0]
 
     def curvature(self, f: Vector) -> Vector:
-        """Variance of the label."""
-        return self.quadratic(f)[1]
+        """Return ``y (1 - y)``, the variance of the label."""
+        return self.slope_and_curvature(f)[1]
 
-    def quadratic(self, f: Vector) -> tuple[Vector, Vector]:
-        """Slope and curvature."""
+    def slope_and_curvature(self, f: Vector) -> tuple[Vector, Vector]:
+        """Return slope and curvature from one evaluation of the sigmoid."""
         probability = expit(f)
-        return self.target - probability, np.maximum(probability * (1.0 - probability), self.floor)
+        return self.target - probability, np.maximum(
+            probability * (1.0 - probability), self.min_curvature
+        )
 
     def curvature_slope(self, f: Vector) -> Vector:
-        """Skewness of the label."""
+        """Return ``y (1 - y) (1 - 2 y)``, the third central moment of the label."""
         probability = expit(f)
-        curvature = np.maximum(probability * (1.0 - probability), self.floor)
+        curvature = np.maximum(probability * (1.0 - probability), self.min_curvature)
         result: Vector = curvature * (1.0 - 2.0 * probability)
         return result
 
     def reference_curvature(self) -> Vector:
-        """Return Böhning's bound, which depends on no labels."""
-        return np.full(len(self.target), self.ceiling)
+        """Return Böhning's (1992) bound 1/4, which does not depend on the labels."""
+        return np.full(len(self.target), self.max_curvature)
 
     def null_latent(self) -> float:
-        """Logit of the share of class 1, kept finite when there is only one class."""
+        """Return the logit of the frequency of class 1, finite also if there is only one class."""
         if self.offset is not None:
             return float(super().null_latent())
-        rarest = 1e-6
-        share = float(np.average(self.target, weights=self.weight))
-        share = min(max(share, rarest), 1.0 - rarest)
-        return math.log(share / (1.0 - share))
+        smallest = 1e-6
+        frequency = float(np.average(self.target, weights=self.weight))
+        frequency = min(max(frequency, smallest), 1.0 - smallest)
+        return math.log(frequency / (1.0 - frequency))
 
 
 class Bernoulli(Likelihood):
-    """Labels of two classes, 0 and 1, whose log odds are the latent function.
+    """Bernoulli likelihood of binary labels: ``P(t = 1) = sigmoid(f)``.
 
     Examples
     --------
@@ -132,11 +142,11 @@ class Bernoulli(Likelihood):
         sample_weight: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> BoundBernoulli:
-        """Check labels and return the likelihood of their logits."""
-        rows = checked_rows(target, sample_weight, offset)
-        checked_classes(rows[0], 2)
+        """Check the labels, coded 0 and 1, and return their likelihood."""
+        rows = check_rows(target, sample_weight, offset)
+        check_classes(rows[0], 2)
         return BoundBernoulli(self, *rows)
 
     def predict(self, mean: Vector, variance: Vector) -> BernoulliPrediction:
-        """Average over the logit, by the approximation of MacKay (1992)."""
-        return BernoulliPrediction(moderate(mean, variance))
+        """Return probabilities marginalised over the logit; see `marginalise_log_odds`."""
+        return BernoulliPrediction(marginalise_log_odds(mean, variance))

@@ -1,4 +1,4 @@
-"""Gaussian noise: targets around the function, and what a mean and a variance say of new ones."""
+"""Gaussian likelihood, and Gaussian predictive distributions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_positive, check_probability, check_targets
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, check_rows
 
 __all__ = ["BoundGaussian", "Gaussian", "GaussianPrediction"]
 
 
 class GaussianPrediction(NamedTuple):
-    """Normal predictive distributions of new targets, one per entry.
+    """Gaussian predictive distributions of new targets, one per entry.
 
     Examples
     --------
@@ -31,7 +31,7 @@ class GaussianPrediction(NamedTuple):
 
     mean: Vector
     variance: Vector
-    """Noise included."""
+    """Predictive variance, noise included."""
 
     @property
     def std(self) -> Vector:
@@ -39,16 +39,16 @@ class GaussianPrediction(NamedTuple):
         return np.sqrt(self.variance)
 
     def quantile(self, level: float) -> Vector:
-        """Return targets below which a new one is with probability `level`."""
+        """Return the quantile of each target at probability `level`."""
         return self.mean + float(ndtri(check_probability("level", level))) * self.std
 
     def interval(self, coverage: float) -> Matrix:
-        """Central intervals that hold a new target with probability `coverage`: (..., 2)."""
+        """Return central intervals of probability `coverage`, shape (..., 2)."""
         half = float(ndtri(0.5 + 0.5 * check_probability("coverage", coverage))) * self.std
         return np.stack([self.mean - half, self.mean + half], axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
-        """Log density of observed targets."""
+        """Return the log density of observed targets."""
         squared = (check_targets(target, np.shape(self.mean)) - self.mean) ** 2 / self.variance
         return -0.5 * (np.log(2.0 * np.pi * self.variance) + squared)
 
@@ -60,47 +60,47 @@ class GaussianPrediction(NamedTuple):
 
 
 class BoundGaussian(BoundLikelihood):
-    """Targets and the function they scatter around."""
+    """Gaussian likelihood ``N(t | f, sigma^2)`` of targets as a function of ``f``."""
 
     recipe: Gaussian
 
     @property
-    def largest_latent(self) -> float:  # type: ignore[override]  # a number for other links
-        """Hundred standard deviations of the targets."""
-        residual = self.target - self.given - self.null_latent()
+    def largest_latent(self) -> float:  # type: ignore[override]  # a constant for other links
+        """Return a hundred standard deviations of the targets."""
+        residual = self.target - self.offset_or_zero - self.null_latent()
         return 100.0 * float(np.sqrt(np.average(residual**2, weights=self.weight))) or 1.0
 
     def log_density(self, f: Vector) -> Vector:
-        """Log density of each target."""
+        """Return ``log N(t | f, sigma^2)`` of each row."""
         noise = np.full(len(f), float(self.recipe.noise_variance))
         return GaussianPrediction(f, noise).log_density(self.target)
 
     def slope(self, f: Vector) -> Vector:
-        """Residual over the noise variance."""
+        """Return ``(t - f) / sigma^2``."""
         return (self.target - f) / float(self.recipe.noise_variance)
 
     def curvature(self, f: Vector) -> Vector:
-        """Inverse of the noise variance."""
+        """Return ``1 / sigma^2``."""
         return np.full(len(f), 1.0 / float(self.recipe.noise_variance))
 
     def curvature_slope(self, f: Vector) -> Vector:
-        """Zero: the log density is quadratic."""
+        """Return zero: the log density is quadratic in ``f``."""
         return np.zeros(len(f))
 
     def null_latent(self) -> float:
-        """Mean target, the offset taken off."""
-        return float(np.average(self.target - self.given, weights=self.weight))
+        """Return the weighted mean of the targets minus the offset."""
+        return float(np.average(self.target - self.offset_or_zero, weights=self.weight))
 
 
 class Gaussian(Likelihood):
-    """Targets with Gaussian noise of known variance around the latent function.
+    """Gaussian likelihood with a known noise variance.
 
-    Regressors estimate the noise, with a solver of their own: `relvec.solvers.SequentialSolver`.
+    Regressors estimate the noise variance instead; they use `relvec.solvers.SequentialSolver`.
 
     Parameters
     ----------
     noise_variance : float, default=1.0
-        In squared units of the target.
+        Noise variance ``sigma^2``, in squared units of the target.
 
     Examples
     --------
@@ -121,10 +121,10 @@ class Gaussian(Likelihood):
         sample_weight: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> BoundGaussian:
-        """Check targets and return the likelihood of the function."""
+        """Check the targets and return their likelihood."""
         check_positive("noise_variance", self.noise_variance)
-        return BoundGaussian(self, *checked_rows(target, sample_weight, offset))
+        return BoundGaussian(self, *check_rows(target, sample_weight, offset))
 
     def predict(self, mean: Vector, variance: Vector) -> GaussianPrediction:
-        """Add the noise to the uncertainty of the function."""
+        """Return Gaussians of variance ``variance + sigma^2``."""
         return GaussianPrediction(mean, variance + float(self.noise_variance))

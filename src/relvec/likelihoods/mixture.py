@@ -1,4 +1,4 @@
-"""Predictive distributions that have no closed form: averages over a Gaussian latent value."""
+"""Predictive distributions without closed form, by quadrature over a Gaussian latent value."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["MixturePrediction"]
 
 @dataclass(frozen=True)
 class MixturePrediction:
-    """Distributions of targets averaged over a Gaussian latent value.
+    """Predictive distributions ``int p(t | f) N(f | mean, variance) df``, one per row.
 
-    Integrals are sums over evenly spaced nodes, which for Gaussian weights are accurate to many
-    digits as soon as the spacing resolves the integrand. Where a target is much more precise than
-    the latent value, or far from what is expected, `log_density` puts the nodes where its own
-    integrand is.
+    Integrals are computed by the trapezoidal rule on evenly spaced nodes, which converges
+    exponentially for Gaussian weights once the spacing resolves the integrand. If ``p(t | f)`` is
+    much narrower in ``f`` than the Gaussian, or the target is far in the tail, `log_density` moves
+    the nodes to where its integrand is large.
 
     Examples
     --------
@@ -35,68 +35,68 @@ class MixturePrediction:
     """
 
     distribution: Callable[[Matrix], Any]
-    """Distribution of targets at latent values, as in `scipy.stats`."""
+    """Function that returns ``p(t | f)`` at latent values, a frozen `scipy.stats` distribution."""
     centre: Vector
+    """Mean of the latent values."""
     deviation: Vector
+    """Standard deviation of the latent values."""
     n_nodes: int = 241
 
     @classmethod
-    def over(
+    def from_moments(
         cls, distribution: Callable[[Matrix], Any], mean: Vector, variance: Vector
     ) -> MixturePrediction:
-        """Average over latent values of some mean and variance."""
+        """Return the predictive distributions for Gaussian latent values."""
         return cls(distribution, np.asarray(mean, float), np.sqrt(np.asarray(variance, float)))
 
     @property
-    def _points(self) -> Vector:
-        return np.linspace(-8.0, 8.0, self.n_nodes)  # beyond, a normal density is below 1e-14
+    def _standard_nodes(self) -> Vector:
+        return np.linspace(-8.0, 8.0, self.n_nodes)  # the normal density is below 1e-14 outside
 
     @property
     def _nodes(self) -> Matrix:
         """Latent values, shape (n_rows, n_nodes)."""
-        return self.centre[:, None] + np.multiply.outer(self.deviation, self._points)
+        return self.centre[:, None] + np.multiply.outer(self.deviation, self._standard_nodes)
 
     @property
-    def _shares(self) -> Vector:
-        shares: Vector = np.exp(-0.5 * self._points**2)
-        return shares / shares.sum()
+    def _node_weights(self) -> Vector:
+        weights: Vector = np.exp(-0.5 * self._standard_nodes**2)
+        return weights / weights.sum()
 
     @property
     def mean(self) -> Vector:
         """Expected target."""
-        result: Vector = self.distribution(self._nodes).mean() @ self._shares
+        result: Vector = self.distribution(self._nodes).mean() @ self._node_weights
         return result
 
     @property
     def variance(self) -> Vector:
-        """Variance of a new target: within the nodes and between them."""
-        inner, shares = self.distribution(self._nodes), self._shares
+        """Variance of a new target, by the law of total variance."""
+        inner, weights = self.distribution(self._nodes), self._node_weights
         means = inner.mean()
-        between = (means - (means @ shares)[:, None]) ** 2
-        result: Vector = (inner.var() + between) @ shares
+        between = (means - (means @ weights)[:, None]) ** 2
+        result: Vector = (inner.var() + between) @ weights
         return result
 
     def cdf(self, target: ArrayLike) -> Vector:
-        """Probability that a new target is no larger."""
+        """Return the probability that a new target is at most `target`."""
         rows = np.asarray(target, float)[..., None]
-        # far below distributions of huge means SciPy's functions give up: nothing is there
-        each = np.nan_to_num(self.distribution(self._nodes).cdf(rows), nan=0.0)
-        result: Vector = each @ self._shares
+        result: Vector = self.distribution(self._nodes).cdf(rows) @ self._node_weights
         return result
 
     def quantile(self, level: float) -> Vector:
-        """Return the smallest targets below which a new one is with probability `level`."""
+        """Return the smallest ``t`` with ``P(target <= t) >= level``, by bisection."""
         level = check_probability("level", level)
         each = self.distribution(self._nodes)
-        at_nodes = each.ppf(level)
-        # the quantile of an average is between those of its parts
-        low, high = np.nanmin(at_nodes, axis=1), np.nanmax(at_nodes, axis=1)
-        is_whole, least = hasattr(each.dist, "pmf"), float(each.dist.a)
-        if is_whole:
+        node_values = each.ppf(level)
+        # The quantile of a mixture lies between the quantiles of its components.
+        low, high = np.nanmin(node_values, axis=1), np.nanmax(node_values, axis=1)
+        is_discrete, least = hasattr(each.dist, "pmf"), float(each.dist.a)
+        if is_discrete:
             low = low - 1.0
-        for _ in range(200):
+        for _ in range(1200):  # from any number to its neighbour
             middle = 0.5 * (low + high)
-            if is_whole:
+            if is_discrete:
                 middle = np.floor(middle)
             done = (middle <= low) | (middle >= high)
             if done.all():
@@ -107,27 +107,30 @@ class MixturePrediction:
         return np.maximum(high, least)
 
     def interval(self, coverage: float) -> Matrix:
-        """Return central intervals that hold a new target with this probability, (n_rows, 2)."""
+        """Return central intervals of probability `coverage`, shape (n_rows, 2)."""
         coverage = check_probability("coverage", coverage)
         ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
         return np.stack(ends, axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
-        """Log density, or log probability, of targets."""
+        """Return the log density, or log probability, of observed targets."""
         rows = check_targets(target, self.centre.shape).astype(np.float64)[:, None]
         points = np.linspace(-1.0, 1.0, 81)
         shift, half = np.zeros(len(rows)), np.full(len(rows), 8.0)
-        for _ in range(40):  # until the nodes cover what matters of the integrand, and little more
-            places = shift[:, None] + np.multiply.outer(half, points)
-            with np.errstate(over="ignore", invalid="ignore"):  # nothing is there
-                each = self.distribution(self.centre[:, None] + self.deviation[:, None] * places)
-                at_nodes = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
-            values = at_nodes - 0.5 * places**2
+        # Adapt the range of the nodes until it covers the peak of the integrand and little more.
+        for _ in range(40):
+            standardised = shift[:, None] + np.multiply.outer(half, points)
+            with np.errstate(over="ignore", invalid="ignore"):  # such nodes get density zero below
+                each = self.distribution(
+                    self.centre[:, None] + self.deviation[:, None] * standardised
+                )
+                node_values = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
+            values = node_values - 0.5 * standardised**2
             values = np.where(np.isfinite(values), values, -np.inf)
             best = values.max(axis=1)
-            counts = values > (best - 35.0)[:, None]  # terms of more than 1e-15 of the largest
+            counts = values > (best - 35.0)[:, None]  # terms above 1e-15 of the largest
             first, last = np.argmax(counts, axis=1), 80 - np.argmax(counts[:, ::-1], axis=1)
-            # the target is far from what is expected: the integrand goes on at an end
+            # The integrand has not decayed at an end (a target far in the tail): widen the range.
             is_open = np.maximum(values[:, 0], values[:, -1]) > best - 30.0
             narrow = (last - first < 30) & np.isfinite(best) & ~is_open
             if not (narrow | is_open).any():
@@ -136,7 +139,7 @@ class MixturePrediction:
             width = half * np.maximum(0.5 * (points[last] - points[first]), 0.0) + half / 40.0
             shift = np.where(narrow, middle, shift)
             half = np.where(is_open, 2.0 * half, np.where(narrow, width, half))
-        spacing = places[:, 1] - places[:, 0]
+        spacing = standardised[:, 1] - standardised[:, 0]
         result: Vector = logsumexp(values, axis=1) + np.log(spacing / np.sqrt(2.0 * np.pi))
         return result
 

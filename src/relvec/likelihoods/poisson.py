@@ -1,4 +1,4 @@
-"""Counts: the logarithm of their rate is the latent function."""
+"""Poisson likelihood with the log link: counts."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, ndtr, ndtri, xlog1py
 from scipy.stats import poisson
 
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.base import BoundLikelihood, Likelihood, checked_rows
+from relvec.likelihoods.base import BoundLikelihood, Likelihood, check_rows
 
 __all__ = ["BoundPoisson", "Poisson"]
 
 
 class BoundPoisson(BoundLikelihood):
-    """Counts and the logarithms of their rates; the offset is the logarithm of the exposure."""
+    """Poisson likelihood of counts ``t`` with rates ``exp(f)``; the offset is the log exposure."""
 
     largest_latent = 20.0
 
     def log_density(self, f: Vector) -> Vector:
-        """Log probability of each count."""
+        """Return ``t f - exp(f) - log(t!)``."""
         each: Vector = self.target * f - np.exp(f) - self._constant
         return each
 
@@ -32,29 +32,29 @@ class BoundPoisson(BoundLikelihood):
         return result
 
     def slope(self, f: Vector) -> Vector:
-        """Count less rate."""
+        """Return ``t - exp(f)``."""
         return self.target - np.exp(f)
 
     def curvature(self, f: Vector) -> Vector:
-        """Rate."""
-        return np.maximum(np.exp(f), self.floor)
+        """Return the rate ``exp(f)``."""
+        return np.maximum(np.exp(f), self.min_curvature)
 
     def curvature_slope(self, f: Vector) -> Vector:
-        """Rate, once more."""
+        """Return the rate ``exp(f)``."""
         return np.exp(f)
 
     def null_latent(self) -> float:
-        """Logarithm of the counts per exposure; without any count, as if there were half of one."""
+        """Return the log of the total count per exposure; a total of zero counts as one half."""
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
-        exposure = np.exp(self.given + np.zeros(len(rows)))
+        exposure = np.exp(self.offset_or_zero + np.zeros(len(rows)))
         return math.log(max(float(rows @ self.target), 0.5) / float(rows @ exposure))
 
 
 class Poisson(Likelihood):
-    """Counts of independent events, whose log rate is the latent function.
+    """Poisson likelihood of counts, whose log rate is the latent function.
 
-    Rows that were watched for different times, areas or populations have the logarithm of that
-    exposure as offset; the latent function is then the log rate per unit of exposure.
+    If rows have different exposures (observation times, areas, populations), pass the log exposure
+    as offset; the latent function is then the log rate per unit of exposure.
 
     Examples
     --------
@@ -73,22 +73,78 @@ class Poisson(Likelihood):
         sample_weight: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> BoundPoisson:
-        """Check counts and return the likelihood of their log rates."""
-        rows = checked_rows(target, sample_weight, offset)
+        """Check the counts and return their likelihood."""
+        rows = check_rows(target, sample_weight, offset)
         counts, offsets = rows[0], rows[2]
         if offsets is not None and np.abs(offsets).max(initial=0.0) > 300.0:
             raise ValueError(
                 f"offset must be the logarithm of the exposure; got {offsets.min():g} to "
-                f"{offsets.max():g}, whose exponentials leave the range of numbers."
+                f"{offsets.max():g}, whose exponentials overflow."
             )
         if (counts < 0.0).any() or (counts != np.floor(counts)).any():
             wrong = counts[(counts < 0.0) | (counts != np.floor(counts))][0]
             raise ValueError(
-                f"counts must be whole numbers that are not negative; got {wrong:g}. Rates are "
-                "given as counts, with the logarithm of the exposure as offset."
+                f"counts must be non-negative integers; got {wrong:g}. Pass rates as counts, with "
+                "the logarithm of the exposure as offset."
             )
         return BoundPoisson(self, *rows)
 
-    def distribution(self, f: Matrix) -> Any:
+    def distribution(self, f: Matrix) -> Counts:
         """Return the distribution of counts at log rates."""
-        return poisson(np.exp(np.minimum(f, 41.0)))  # more is beyond whole numbers
+        return Counts(np.exp(np.minimum(f, 350.0)))  # squares of more leave the range of numbers
+
+
+class Counts:
+    """Counts of events at given rates, of any size, with the methods of `scipy.stats.poisson`.
+
+    Those of SciPy give up, or lose all digits, from rates of about 1e12. Far below that the
+    expansion around a normal distribution (Edgeworth, Cornish and Fisher) is as good. Averages of
+    probabilities over latent values are right up to rates of 1e22, which say more of the latent
+    value than floating-point numbers can.
+    """
+
+    dist = poisson
+    HUGE = 1e8
+    """Rate from which the expansion is used: its error is about the inverse of that."""
+
+    def __init__(self, rate: Any) -> None:
+        self.rate = np.asarray(rate, dtype=np.float64)
+        self._is_huge = self.rate > self.HUGE
+        self._moderate = np.minimum(self.rate, self.HUGE)
+
+    def _joined(self, moderate: Any, huge: Any) -> Any:
+        return np.where(self._is_huge, huge, moderate)
+
+    def mean(self) -> Any:
+        """Rate."""
+        return self.rate
+
+    def var(self) -> Any:
+        """Rate, once more."""
+        return self.rate
+
+    def cdf(self, count: Any) -> Any:
+        """Probability of no more than so many."""
+        root = np.sqrt(self.rate)
+        z = np.clip((count - self.rate + 0.5) / root, -40.0, 40.0)
+        skew = np.exp(-0.5 * z**2) * (z**2 - 1.0) / (6.0 * root * math.sqrt(2.0 * math.pi))
+        return self._joined(poisson.cdf(count, self._moderate), np.clip(ndtr(z) - skew, 0.0, 1.0))
+
+    def ppf(self, level: float) -> Any:
+        """Smallest count with this probability of no more."""
+        z = float(ndtri(level))
+        huge = np.floor(self.rate + z * np.sqrt(self.rate) + (z**2 - 1.0) / 6.0 + 0.5)
+        return self._joined(poisson.ppf(level, self._moderate), huge)
+
+    def logpmf(self, count: Any) -> Any:
+        """Log probability; of huge rates by Stirling's formula, without its cancellations."""
+        away = np.maximum((count - self.rate) / self.rate, -1.0)
+        ratio = xlog1py(1.0 + away, away) - away
+        huge = -self.rate * ratio - 0.5 * np.log(2.0 * np.pi * np.maximum(count, 1.0))
+        return self._joined(poisson.logpmf(count, self._moderate), huge)
+
+    def rvs(self, size: Any, random_state: Any) -> Any:
+        """Draw counts."""
+        moderate = poisson.rvs(self._moderate, size=size, random_state=random_state)
+        normal = random_state.normal(size=size)
+        return self._joined(moderate, np.rint(self.rate + np.sqrt(self.rate) * normal))

@@ -1,4 +1,4 @@
-"""Several classes: the softmax likelihood of one logit per class."""
+"""Softmax (categorical) likelihood: several classes, one logit per class."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from relvec.likelihoods.base import (
     BoundLikelihood,
     Likelihood,
     WorkingResponse,
-    checked_classes,
-    checked_rows,
+    check_classes,
+    check_rows,
 )
-from relvec.likelihoods.bernoulli import moderate
+from relvec.likelihoods.bernoulli import marginalise_log_odds
 
 __all__ = [
     "BoundSoftmax",
     "Softmax",
     "SoftmaxPrediction",
-    "average_indicators",
+    "average_softmax",
     "log_sum_exp",
-    "probabilities",
+    "softmax_probabilities",
 ]
 
 
 def log_sum_exp(logits: Matrix) -> Vector:
-    """Logarithm of the sum of the exponentials over the last axis.
+    """Return the logarithm of the sum of exponentials over the last axis.
 
-    SciPy's function spends several times longer on cases that do not occur here.
+    Several times faster than SciPy's function, which handles cases that do not occur here.
     """
     largest = logits.max(axis=-1)
     sums = np.exp(logits - largest[..., None]) @ np.ones(logits.shape[-1])
@@ -42,14 +42,14 @@ def log_sum_exp(logits: Matrix) -> Vector:
     return result
 
 
-def probabilities(logits: Matrix) -> Matrix:
-    """Probability of every class, in the last axis."""
+def softmax_probabilities(logits: Matrix) -> Matrix:
+    """Return the softmax of the logits over the last axis."""
     result: Matrix = np.exp(logits - log_sum_exp(logits)[..., None])
     return result
 
 
 class SoftmaxPrediction(NamedTuple):
-    """Probabilities of all classes, one row each.
+    """Predictive probabilities of all classes, one row each.
 
     Examples
     --------
@@ -69,20 +69,20 @@ class SoftmaxPrediction(NamedTuple):
         return self.mean * (1.0 - self.mean)
 
     def quantile(self, level: float) -> Vector:
-        """Return the first class, as coded, up to which the probability is at least `level`."""
-        level, below = check_probability("level", level), self.mean.cumsum(axis=1)
-        return np.argmax(below >= level - 1e-12, axis=1).astype(np.float64)
+        """Return the first coded class whose cumulative probability reaches `level`."""
+        level, cumulative = check_probability("level", level), self.mean.cumsum(axis=1)
+        return np.argmax(cumulative >= level - 1e-12, axis=1).astype(np.float64)
 
     def interval(self, coverage: float) -> Matrix:
-        """Return central intervals of a new class, as coded, (n_rows, 2)."""
+        """Return central intervals of the coded class, shape (n_rows, 2)."""
         coverage = check_probability("coverage", coverage)
         ends = [self.quantile(0.5 - 0.5 * coverage), self.quantile(0.5 + 0.5 * coverage)]
         return np.stack(ends, axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
-        """Log probability of classes."""
+        """Return the log probability of observed classes."""
         target = check_targets(target, (len(self.mean),))
-        labels = checked_classes(target, self.mean.shape[1])
+        labels = check_classes(target, self.mean.shape[1])
         own = self.mean[np.arange(len(self.mean)), labels]
         return np.log(np.maximum(own, np.finfo(np.float64).tiny))
 
@@ -95,9 +95,13 @@ class SoftmaxPrediction(NamedTuple):
 
 
 class BoundSoftmax(BoundLikelihood):
-    """Classes, coded from zero, and one logit for each."""
+    """Softmax likelihood of classes ``0, ..., K - 1`` as a function of one logit per class.
 
-    ceiling = 0.5
+    With ``y = softmax(f)`` and the one-hot target ``t``: slope ``t - y`` and curvature ``diag(y) -
+    y y'`` in the logits of a row (Rasmussen & Williams 2006, section 3.5).
+    """
+
+    max_curvature = 0.5
 
     @cached_property
     def classes(self) -> IndexArray:
@@ -105,21 +109,24 @@ class BoundSoftmax(BoundLikelihood):
         return self.target.astype(np.intp)
 
     def log_density(self, f: Matrix) -> Vector:
-        """Log probability of each class."""
+        """Return the log probability of the class of each row."""
         each: Vector = f[np.arange(len(f)), self.classes] - log_sum_exp(f)
         return each
 
     def slope(self, f: Matrix) -> Matrix:
-        """Indicators less probabilities."""
-        residual = -probabilities(f)
+        """Return ``t - y``, shape (n_rows, n_classes)."""
+        residual = -softmax_probabilities(f)
         residual[np.arange(len(f)), self.classes] += 1.0
         return residual
 
     def averaged_derivatives(
         self, mean: Matrix, covariance: np.ndarray, rows: slice, n_points: int
     ) -> tuple[Matrix, np.ndarray]:
-        """Slope and curvature of the weighted log density of rows, averaged over normal logits."""
-        y, products = average_indicators(mean, covariance, n_points, squares=True)
+        """Return slope and curvature of some rows, averaged over normal logits and weighted.
+
+        The expectations that a Gaussian variational approximation needs.
+        """
+        y, products = average_softmax(mean, covariance, n_points, squares=True)
         assert products is not None
         slope, curvature, each = -y, -products, np.arange(y.shape[1])
         slope[np.arange(len(y)), self.classes[rows]] += 1.0
@@ -129,67 +136,68 @@ class BoundSoftmax(BoundLikelihood):
             curvature *= self.weight[rows, None, None]
         return slope, curvature
 
-    def curving(self, f: Matrix) -> Matrix:
-        """Probabilities to compute curvatures with: none is so small that its class has none.
+    def floored_probabilities(self, f: Matrix) -> Matrix:
+        """Return the probabilities that curvatures are computed from, bounded away from zero.
 
-        The curvature of a class that no row belongs to would vanish with its probability, and
-        leave its intercept without a finite variance.
+        The curvature in the logit of a class vanishes with its probability. A class without rows
+        would then leave its intercept with infinite variance.
         """
-        floored = np.maximum(probabilities(f), self.floor)
+        floored = np.maximum(softmax_probabilities(f), self.min_curvature)
         floored /= floored.sum(axis=1, keepdims=True)
         return floored
 
-    def quadratic(self, f: Matrix) -> tuple[Matrix, Matrix]:
-        """Slope, and the shares that make the curvature."""
-        return self.slope(f), self.curving(f)
+    def slope_and_curvature(self, f: Matrix) -> tuple[Matrix, Matrix]:
+        """Return the slope, and the probabilities ``y`` of the curvature ``diag(y) - y y'``."""
+        return self.slope(f), self.floored_probabilities(f)
 
     def curvature(self, f: Matrix) -> np.ndarray:
-        """Covariance of the indicators, shape (n_rows, n_classes, n_classes)."""
-        y = self.curving(f)
+        """Return ``diag(y) - y y'``, shape (n_rows, n_classes, n_classes)."""
+        y = self.floored_probabilities(f)
         return y[:, :, None] * np.eye(y.shape[1]) - y[:, :, None] * y[:, None, :]
 
     def curvature_slope(self, f: Matrix) -> np.ndarray:
-        """Derivative of the curvature in each logit, which are in the last axis."""
-        y, slopes = self.curving(f), self.curvature(f)
+        """Return the derivative of the curvature in each logit, along the last axis."""
+        y, slopes = self.floored_probabilities(f), self.curvature(f)
+        # dC_ij / df_k with C = diag(y) - y y' and dy_i / df_k = C_ik
         along = slopes[:, :, None, :] * np.eye(y.shape[1])[None, :, :, None]
         first = slopes[:, :, None, :] * y[:, None, :, None]
         return along - first - first.swapaxes(1, 2)
 
-    def responses(self, f: Matrix) -> list[WorkingResponse]:
-        """Quadratic approximation in the logit of each class, those of the others held.
+    def working_responses(self, f: Matrix) -> list[WorkingResponse]:
+        """Return the quadratic approximation in the logit of each class, the others held fixed.
 
-        Given the other logits, one class against the rest is a logistic model.
+        Given the other logits, one class against the rest is a logistic regression.
         """
-        probability, slope = probabilities(f), self.slope(f)
-        curvature = np.maximum(probability * (1.0 - probability), self.floor)
-        response = f + slope / curvature - self.given
-        rows = self.weighted(curvature)
+        probability, slope = softmax_probabilities(f), self.slope(f)
+        curvature = np.maximum(probability * (1.0 - probability), self.min_curvature)
+        response = f + slope / curvature - self.offset_or_zero
+        rows = self.apply_weights(curvature)
         return [WorkingResponse(rows[:, k], response[:, k]) for k in range(f.shape[1])]
 
     def reference_curvature(self) -> np.ndarray:
-        """Return Böhning's bound ``(I - 11'/K) / 2``, which depends on no labels."""
+        """Return Böhning's (1992) bound ``(I - 11'/K) / 2``, whatever the labels."""
         bound = 0.5 * (np.eye(self.n_latent) - 1.0 / self.n_latent)
         return np.broadcast_to(bound, (len(self.target), *bound.shape))
 
     @cached_property
     def counts(self) -> Vector:
-        """Weight of each class."""
+        """Total weight of the rows of each class."""
         rows = np.ones(len(self.classes)) if self.weight is None else self.weight
         count: Vector = np.bincount(self.classes, rows, self.n_latent).astype(np.float64)
         return count
 
     def null_latent(self) -> Vector:
-        """Log share of each class less the mean of all, finite also for classes without rows."""
+        """Return the centred log class frequencies, finite also for classes without rows."""
         if self.offset is not None:
             return np.zeros(self.n_latent)
         count = self.counts
-        share = np.log(np.maximum(count / count.sum(), 1e-6))
-        centred: Vector = share - share.mean()
+        log_frequency = np.log(np.maximum(count / count.sum(), 1e-6))
+        centred: Vector = log_frequency - log_frequency.mean()
         return centred
 
     @cached_property
     def null_log_density(self) -> float:
-        """Log probability of the classes given their shares alone."""
+        """Log likelihood of the class frequencies: that of the null model."""
         count = self.counts
         return float(xlogy(count, count / count.sum()).sum())
 
@@ -202,62 +210,65 @@ class BoundSoftmax(BoundLikelihood):
         intercept_excess: float = 1.5,
         fit_excess: float = 0.1,
     ) -> float:
-        """Largest log evidence that the Gaussian around a mode explains.
+        """Return the largest log evidence at which the Laplace approximation is trusted.
 
         Parameters
         ----------
         f : ndarray of shape (n_rows, n_classes)
             Logits at the mode.
         variance : ndarray of shape (n_rows, n_classes)
-            Variances of all logits less that of the row's class.
+            Posterior variances of ``f_k - f_c``, with ``c`` the class of the row.
         n_intercepts : int
-            Number of intercepts that were fitted.
+            Number of intercepts in the model.
         intercept_excess : float, default=1.5
-            Nats per free intercept by which the evidence may exceed the averaged fit. Its prior is
-            flat, with density one, so that a posterior of variance ``v`` adds ``log(2 pi v) / 2``:
-            0.9 for a class of a single row. Averaging takes something off the fit, too.
+            Nats per free intercept by which the log evidence may exceed the averaged log
+            likelihood. The prior of an intercept is flat with density one, so that a posterior of
+            variance ``v`` adds ``log(2 pi v) / 2``: 0.9 for a class of a single row. Averaging
+            lowers the log likelihood a little more.
         fit_excess : float, default=0.1
-            Further nats, as a share of those that the model without atoms leaves to be explained.
-            Sound models of separable classes were found to have up to 0.09, vague ones 0.11 to
-            0.8.
+            Further nats, as a fraction of minus the log likelihood of the null model. In trials,
+            good models of separable classes needed up to 0.09; where the approximation failed, the
+            excess was 0.11 to 0.8.
 
         Notes
         -----
-        Given all labels ``t``, each is at least as probable as given the others: by the inequality
-        of Cauchy and Schwarz ``p(t_i | t) >= p(t_i | t without t_i)``. So log evidence should not
-        exceed by much the sum of ``log p(t_i | t)``, the fit averaged over the posterior. Where a
-        few atoms of huge prior variance separate the classes, it does: at the mode all rows are
-        saturated and have no curvature, so that volume costs nothing, and that of the intercepts,
-        whose prior is flat, even adds to the evidence; averaged over that volume, predictions are
-        vague. Laplace's approximation does not hold there, and its evidence, which may be
-        positive, is no reason to go there. With two classes and one latent function the excess
-        was found to be mild.
+        A label is at least as probable given all labels ``t`` as given the others: by the
+        Cauchy-Schwarz inequality, ``p(t_i | t) >= p(t_i | t without t_i)``. By the chain rule the
+        log evidence should therefore not exceed by much the sum of ``log p(t_i | t)``, the log
+        likelihood averaged over the posterior.
+
+        The Laplace approximation can violate this where a few atoms of huge prior variance separate
+        the classes. At the mode all probabilities are then close to zero or one and the curvature
+        vanishes. The posterior volume has no Occam penalty, and that of the intercepts, whose prior
+        is flat, even increases the evidence, which may become positive; predictions averaged over
+        that volume are uninformative. With two classes and one latent function the excess was
+        found to be small.
         """
         averaged = self.averaged_log_density(f, variance)
         return averaged + intercept_excess * n_intercepts - fit_excess * self.null_log_density
 
     def averaged_log_density(self, f: Matrix, variance: Matrix) -> float:
-        """Log probability of each row's class, averaged over the weights, added up.
+        """Return the sum over rows of the log probability of the class, averaged over the weights.
 
-        By pairs of a row's own class with another, as if each were a logistic model whose logit
-        is normal (MacKay, 1992), with the mean and the `variance` of the difference of theirs.
+        Approximated in pairs: each difference ``f_k - f_c`` from the logit of the row's class is
+        normal with the given `variance`, and is marginalised as in a logistic model (MacKay 1992).
         """
         rows = np.arange(len(f))
-        marginalise = moderate(f - f[rows, self.classes, None], variance)
-        marginalise[rows, self.classes] = 0.0
-        return self.total_log_density(marginalise)
+        marginalised = marginalise_log_odds(f - f[rows, self.classes, None], variance)
+        marginalised[rows, self.classes] = 0.0
+        return self.total_log_density(marginalised)
 
 
 class Softmax(Likelihood):
-    """Labels of several classes, with one latent function, its logit, for each class.
+    """Softmax likelihood of class labels, with one latent function (logit) per class.
 
     Parameters
     ----------
     n_classes : int
         Number of classes, at least two.
     n_points : int, default=128
-        Values of the logits over which predicted probabilities are averaged: with 128 they are off
-        by .01 at most, on average by .0005.
+        Number of quasi-random points over which predictive probabilities are averaged. With 128
+        points the error is at most 0.01, on average 0.0005.
 
     Examples
     --------
@@ -273,7 +284,7 @@ class Softmax(Likelihood):
         self.n_points = n_points
 
     @property
-    def n_latent(self) -> int:  # type: ignore[override]  # one in general
+    def n_latent(self) -> int:  # type: ignore[override]  # a class attribute elsewhere
         """Number of classes."""
         return int(self.n_classes)
 
@@ -283,52 +294,52 @@ class Softmax(Likelihood):
         sample_weight: ArrayLike | None = None,
         offset: ArrayLike | None = None,
     ) -> BoundSoftmax:
-        """Check classes and return the likelihood of their logits."""
+        """Check the classes, coded from zero, and return their likelihood."""
         n_classes = check_integer("n_classes", self.n_classes, minimum=2)
-        rows = checked_rows(target, sample_weight, offset, n_classes)
-        checked_classes(rows[0], n_classes)
+        rows = check_rows(target, sample_weight, offset, n_classes)
+        check_classes(rows[0], n_classes)
         return BoundSoftmax(self, *rows)
 
     def predict(self, mean: Matrix, variance: np.ndarray) -> SoftmaxPrediction:
-        """Average probabilities over jointly normal logits.
+        """Return class probabilities averaged over jointly normal logits.
 
-        Shrinking the logit of each class by its own variance instead, as is done for two classes,
-        can change which class is the most probable.
+        Shrinking each logit by its own variance, as MacKay's approximation does for two classes,
+        could change which class is the most probable.
 
         Parameters
         ----------
         mean : ndarray of shape (n_rows, n_classes)
-            Of the logits.
+            Posterior means of the logits.
         variance : ndarray of shape (n_rows, n_classes, n_classes)
-            Their covariance.
+            Posterior covariances of the logits.
         """
-        return SoftmaxPrediction(average_indicators(mean, variance, self.n_points)[0])
+        return SoftmaxPrediction(average_softmax(mean, variance, self.n_points)[0])
 
 
-def average_indicators(
+def average_softmax(
     mean: Matrix, covariance: np.ndarray, n_points: int, *, squares: bool = False
 ) -> tuple[Matrix, np.ndarray | None]:
-    """Average probabilities over jointly normal logits, and if asked their products.
+    """Return the expectation of the softmax over jointly normal logits, by quasi-Monte Carlo.
 
     Parameters
     ----------
     mean : ndarray of shape (n_rows, n_classes)
-        Of the logits.
+        Means of the logits.
     covariance : ndarray of shape (n_rows, n_classes, n_classes)
-        Of the logits.
+        Covariances of the logits.
     n_points : int
-        Evenly spread points of that distribution. They are the same for every row, whose classes
-        are ordered by their mean, so that no order matters.
+        Number of quasi-random points. All rows use the same points, after sorting their classes by
+        mean logit, so that the result does not depend on the order of the classes.
     squares : bool, default=False
-        Whether to return products.
+        Whether to return the expected products ``y_i y_j`` as well.
 
     Returns
     -------
     probability : ndarray of shape (n_rows, n_classes)
     product : ndarray of shape (n_rows, n_classes, n_classes), or None
-        Averages of the products of the probabilities of two classes.
+        Expected products of the probabilities of two classes.
     """
-    points = normal_points(mean.shape[1], n_points)
+    points = quasi_random_normal(mean.shape[1], n_points)
     order = np.argsort(mean, axis=1)
     back = np.argsort(order, axis=1)
     mean = np.take_along_axis(mean, order, axis=1)
@@ -336,22 +347,22 @@ def average_indicators(
     covariance = np.take_along_axis(covariance, order[:, None, :], axis=2)
     values, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ vectors.swapaxes(1, 2)
-    # classes before points: sums over few classes are then sums of long rows
-    share = mean[:, :, None] + root @ points
-    share -= share.max(axis=1, keepdims=True)
-    np.exp(share, out=share)
-    share /= share.sum(axis=1, keepdims=True)
-    average = np.take_along_axis(share.mean(axis=2), back, axis=1)
+    # The softmax, in place. Axes (rows, classes, points): sums over classes add long rows.
+    y = mean[:, :, None] + root @ points
+    y -= y.max(axis=1, keepdims=True)
+    np.exp(y, out=y)
+    y /= y.sum(axis=1, keepdims=True)
+    average = np.take_along_axis(y.mean(axis=2), back, axis=1)
     if not squares:
         return average, None
-    product = (share @ share.swapaxes(1, 2)) / share.shape[2]
+    product = (y @ y.swapaxes(1, 2)) / y.shape[2]
     product = np.take_along_axis(product, back[:, :, None], axis=1)
     return average, np.take_along_axis(product, back[:, None, :], axis=2)
 
 
 @lru_cache(maxsize=16)
-def normal_points(n_dimensions: int, n_points: int) -> Matrix:
-    """Points spread like a standard normal distribution, one per column, in pairs of signs."""
+def quasi_random_normal(n_dimensions: int, n_points: int) -> Matrix:
+    """Return Sobol points of a standard normal, one per column, in antithetic pairs."""
     half = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(0)).random(
         max(1, n_points // 2)
     )

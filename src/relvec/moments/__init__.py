@@ -1,4 +1,4 @@
-"""What evidence solvers see of the data."""
+"""Moments: the statistics of dictionary and target from which the evidence is computed."""
 
 from __future__ import annotations
 
@@ -8,39 +8,59 @@ from relvec.moments.base import Moments, Part
 from relvec.moments.gram import (
     GramMoments,
     SufficientStatistics,
-    accumulate,
-    merged,
+    accumulate_statistics,
+    merge_statistics,
     subset_moments,
 )
-from relvec.moments.lazy import USUAL, LazyMoments, Storage
-from relvec.moments.parts import RestrictedMoments, parts_of
+from relvec.moments.lazy import DEFAULT_STORAGE, LazyMoments, Storage
+from relvec.moments.parts import RestrictedMoments, describe_parts
 
 
-def moments_of(
+def compute_moments(
     dictionary: Dictionary,
     targets: Matrix,
     sample_weight: Vector | None,
     *,
     centre: bool,
     low_memory: bool | None = None,
-    storage: Storage = USUAL,
+    storage: Storage = DEFAULT_STORAGE,
 ) -> list[Moments]:
-    """Choose how the moments are computed; one entry per column of `targets`.
+    """Return the moments of a dictionary with each column of `targets`.
 
-    Prepared atoms are stored when they fit. When they do not, or `low_memory` is True,
-    either the data are read once and only the Gram matrix kept (many samples, few atoms), or
-    atoms are evaluated again whenever Gram rows are asked for.
+    Prepared atoms are stored if they fit into memory. If not, or if `low_memory` is True, there are
+    two ways. With many samples and few atoms the data are read once and only the Gram matrix is
+    kept. Otherwise atoms are evaluated again whenever Gram rows are requested.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        The raw atoms.
+    targets : ndarray of shape (n_samples, n_targets)
+        The raw targets.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Frequency weights.
+    centre : bool
+        Whether the model has an intercept.
+    low_memory : bool, optional
+        Whether to avoid storing the atoms; None decides by their size.
+    storage : Storage, optional
+        Limits of what is stored.
+
+    Returns
+    -------
+    moments : list of Moments
+        One entry per target; they share the Gram matrix.
 
     Examples
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import moments_of
+    >>> from relvec.moments import compute_moments
     >>> from relvec.solvers import Problem, SequentialSolver
     >>> rng = np.random.default_rng(0)
     >>> Phi = rng.normal(size=(50, 4))
     >>> target = 2.0 * Phi[:, 1] + 0.1 * rng.normal(size=50)
-    >>> [moments] = moments_of(DenseDictionary(Phi), target[:, np.newaxis], None, centre=True)
+    >>> [moments] = compute_moments(DenseDictionary(Phi), target[:, np.newaxis], None, centre=True)
     >>> SequentialSolver().solve(Problem(moments, min_gain=np.log(4))).active
     array([1])
     """
@@ -48,9 +68,9 @@ def moments_of(
     if low_memory is None:
         low_memory = 8 * n_samples * n_atoms > storage.store_bytes
     if low_memory and n_atoms <= storage.gram_atoms and n_samples >= 2 * n_atoms:
-        known = accumulate(dictionary, targets, sample_weight).all_moments(centre=centre)
+        known = accumulate_statistics(dictionary, targets, sample_weight).all_moments(centre=centre)
         for moments in known:
-            moments.parts = parts_of(dictionary, moments.column_mean, sample_weight)
+            moments.parts = describe_parts(dictionary, moments.column_mean, sample_weight)
         return list(known)
     first, *others = targets.T
     lazy = LazyMoments(
@@ -67,8 +87,8 @@ __all__ = [
     "RestrictedMoments",
     "Storage",
     "SufficientStatistics",
-    "accumulate",
-    "merged",
-    "moments_of",
+    "accumulate_statistics",
+    "compute_moments",
+    "merge_statistics",
     "subset_moments",
 ]

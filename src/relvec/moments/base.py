@@ -1,10 +1,10 @@
-"""What an evidence solver sees of the data, and nothing else.
+"""What moments provide: the protocol of `Moments`, all that a Gaussian solver sees of the data.
 
-All quantities refer to atoms that were weighted, centred (when the model has an
-intercept: its flat prior is integrated out by centring) and scaled to unit norm, and to
-a target weighted and centred likewise. In these units the relevant hyper-parameter of
-an atom is ``lam = alpha * sigma^2 / norm^2``: dimensionless, and unchanged when the
-target or an atom is rescaled.
+All quantities refer to *prepared* atoms and targets: weighted by the square root of the sample
+weights, centred if the model has an intercept (centring integrates out the intercept, whose prior
+is flat), and, for atoms, scaled to unit norm. In these units the hyper-parameter of an atom is
+``lam = alpha * sigma^2 / norm^2``. It is dimensionless, and does not change when the target or an
+atom is rescaled.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 
 
 def resolved_target_ss(target_ss: float, target_mean: float, total_weight: float) -> float:
-    """Return the sum of squares of a centred target, or zero if it is only rounding."""
+    """Return the sum of squares of a centred target, or zero if it is rounding error only."""
     rounding = 4.0 * EPS * abs(target_mean)
     return target_ss if target_ss > total_weight * rounding**2 else 0.0
 
 
 class Part(NamedTuple):
-    """One of several dictionaries that stand side by side.
+    """One dictionary of a union of dictionaries.
 
     Examples
     --------
@@ -33,19 +33,24 @@ class Part(NamedTuple):
     """
 
     atoms: slice
+    """Positions of its atoms in the union."""
     is_orthonormal: bool
     """Whether the Gram matrix of its usable atoms is known to be the identity."""
 
 
 class Moments(ABC):
-    """First and second moments of a dictionary and one target.
+    """Second moments ``Phi'Phi``, ``Phi't`` and ``t't`` of a dictionary and one target.
+
+    With ``N``, they determine the evidence of every model (Tipping 2001, eq. 15), so a solver needs
+    no other access to the data. A new implementation sets the attributes below and implements
+    `fetch`, `gram_rows` and `gram`; ``G = Phi'Phi`` is the Gram matrix of the prepared atoms.
 
     Examples
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import moments_of
-    >>> [moments] = moments_of(
+    >>> from relvec.moments import compute_moments
+    >>> [moments] = compute_moments(
     ...     DenseDictionary(np.eye(3)[:, :2]), np.array([[1.0], [2.0], [6.0]]), None, centre=True
     ... )
     >>> moments.n_atoms, moments.n_effective, moments.target_ss
@@ -55,25 +60,26 @@ class Moments(ABC):
     """
 
     n_effective: float
-    """Sum of the weights, less one when an intercept is integrated out."""
+    """``N``: the sum of the weights, less one if an intercept is integrated out."""
     target_ss: float
-    """Sum of squares of the target, tᵀt."""
+    """Sum of squares of the prepared target, tᵀt."""
     correlation: Vector
-    """Φᵀt, shape (n_atoms,); zero for unusable atoms."""
+    """Φᵀt of prepared atoms and target, shape (n_atoms,); zero for unusable atoms."""
     usable: BoolArray
-    """Atoms that are neither constant nor zero nor non-finite."""
+    """True for atoms that are finite and, after centring, not zero."""
     resolution: Vector
-    """Smallest value of ``s = phi' K^-1 phi`` (one for an atom alone) that is not rounding."""
+    """Smallest sparsity factor ``s = phi' K^-1 phi`` that is distinguishable from rounding error;
+    ``s`` is one for an atom alone, and near zero if the other atoms explain it."""
     column_mean: Vector
-    """Weighted mean of each raw atom (zero without intercept)."""
+    """Weighted mean of each raw atom; zero without an intercept."""
     column_norm: Vector
-    """Norm of each raw, centred atom: raw weight = unit weight / norm."""
+    """Weighted norm of each raw, centred atom: raw weight = weight of the unit-norm atom / norm."""
     target_mean: float
-    """Weighted mean of the raw target (zero without intercept)."""
+    """Weighted mean of the raw target; zero without an intercept."""
     is_orthonormal: bool = False
     """Whether the Gram matrix of the usable atoms is known to be the identity."""
     parts: tuple[Part, ...] = ()
-    """The parts of a union; empty if there is nothing to tell apart."""
+    """The dictionaries of a union; empty for a single dictionary."""
 
     @property
     def n_atoms(self) -> int:
@@ -82,17 +88,17 @@ class Moments(ABC):
 
     @property
     def n_fetched(self) -> int:
-        """Number of atoms whose Gram rows were computed: all of them, where all are at hand."""
+        """Number of atoms whose Gram rows have been computed, a measure of the work done."""
         return self.n_atoms
 
     @abstractmethod
     def fetch(self, index: IndexArray) -> None:
-        """Make the Gram rows of `index` available, computing the missing ones in one product."""
+        """Compute the missing Gram rows of atoms `index`, in one matrix product."""
 
     @abstractmethod
-    def rows(self, index: IndexArray) -> Matrix:
-        """Return the Gram rows ``G[index, :]``, shape (len(index), n_atoms); fetches them."""
+    def gram_rows(self, index: IndexArray) -> Matrix:
+        """Return the Gram rows ``G[index, :]``, shape (len(index), n_atoms), as a copy."""
 
     @abstractmethod
     def gram(self, index: IndexArray) -> Matrix:
-        """Return the small block ``G[index][:, index]``, without fetching whole rows."""
+        """Return the block ``G[index][:, index]`` as a copy, without fetching whole rows."""

@@ -1,8 +1,9 @@
 """Moments from sufficient statistics: the data are read once, in blocks of rows.
 
 `SufficientStatistics` adds up the second moments of atoms and targets about a shift near their
-means. Statistics of different rows are `merged` exactly, whatever their shifts, so blocks may be
-processed anywhere and in any order; a million rows of a thousand atoms never sit in memory.
+means. Statistics of different rows are merged exactly, whatever their shifts
+(`merge_statistics`), so blocks may be processed anywhere and in any order. Memory holds one block
+of rows and the sums; it does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -18,29 +19,28 @@ from relvec._checks import check_finite_block, check_integer
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import BLOCK_BYTES, Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import ColumnScales, column_scales
+from relvec.moments.columns import ColumnScales, compute_column_scales
 
 
 class SufficientStatistics:
-    """Running second moments of ``[atoms, targets]``.
+    """Sufficient statistics: accumulated second moments of ``[atoms, targets]``.
 
     Parameters
     ----------
     n_atoms, n_targets : int
         Numbers of columns.
     shift : ndarray of shape (n_atoms + n_targets,), optional
-        Values subtracted from every row before summing. Anything close to the column means
-        removes the cancellation that large offsets would cause; default, the means of the
-        first block.
+        Values subtracted from every row before summing. Values close to the column means avoid
+        the cancellation that large offsets would cause. Default, the means of the first block.
 
     Notes
     -----
-    The sums take ``8 (n_atoms + n_targets)^2`` bytes. Pickled, as for another process, they take
-    half of that: only the lower triangle is written.
+    The sums take ``8 (n_atoms + n_targets)^2`` bytes. Pickled, they take half of that: only the
+    lower triangle is stored.
 
     See Also
     --------
-    merged : Statistics of all rows from those of some rows each.
+    merge_statistics : Statistics of all rows from those of some rows each.
 
     Examples
     --------
@@ -74,7 +74,17 @@ class SufficientStatistics:
     def update(
         self, atoms: Matrix, targets: Matrix, sample_weight: Vector | None = None
     ) -> SufficientStatistics:
-        """Add a block of rows: atoms (b, n_atoms), targets (b,) or (b, n_targets)."""
+        """Add a block of rows and return self.
+
+        Parameters
+        ----------
+        atoms : ndarray of shape (n_rows, n_atoms)
+            Values of the atoms.
+        targets : ndarray of shape (n_rows,) or (n_rows, n_targets)
+            Targets.
+        sample_weight : ndarray of shape (n_rows,), optional
+            Frequency weights.
+        """
         n = self.n_atoms
         atoms, targets, sample_weight = self._checked(atoms, targets, sample_weight)
         if not len(atoms) or (sample_weight is not None and not sample_weight.any()):
@@ -128,17 +138,17 @@ class SufficientStatistics:
         return atoms, np.reshape(targets, (n_rows, self.n_targets)), weight
 
     def _sums_about(self, shift: Vector) -> tuple[Vector, Matrix]:
-        """First and second moments about another shift; the upper triangle stays zero."""
+        """Return first and second moments about another shift, as a lower triangle."""
         assert self.shift is not None
         if np.array_equal(shift, self.shift):
             return self._first, self._second
-        # x - shift = (x - own shift) + step, summed over the rows
+        # x - shift = (x - own shift) + step; expand the products and sum over the rows.
         step = self.shift - shift
         cross = np.multiply.outer(self._first + 0.5 * self.total_weight * step, step)
         return self._first + self.total_weight * step, self._second + np.tril(cross + cross.T)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pack the lower triangle, which is all that is summed."""
+        """Pack the lower triangle: the upper one is zero."""
         return {**self.__dict__, "_second": dtrttp(self._second, uplo="L")[0]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -150,13 +160,20 @@ class SufficientStatistics:
         return self.all_moments(centre=centre)[0]
 
     def all_moments(self, *, centre: bool = True) -> list[GramMoments]:
-        """Return the moments of every target; they share one Gram matrix."""
+        """Return the moments of every target; they share one Gram matrix.
+
+        Parameters
+        ----------
+        centre : bool, default=True
+            Whether the model has an intercept.
+        """
         if self.shift is None or not self.total_weight > 0.0:
             raise ValueError("No rows have been added; call update() first.")
         n = self.n_atoms
         second = self._second + np.tril(self._second, -1).T
         shifted_ss = second.diagonal()[:n].copy()
         offset = self._first / self.total_weight
+        # From moments about the shift to moments about the mean, or about zero without intercept.
         if centre:
             second -= self.total_weight * np.multiply.outer(offset, offset)
             mean = self.shift + offset
@@ -167,7 +184,7 @@ class SufficientStatistics:
             mean = np.zeros_like(offset)
         centred_ss = second.diagonal()[:n].copy()
         summed_ss = shifted_ss if centre else None
-        scales = column_scales(mean[:n], centred_ss, self.total_weight, summed_ss)
+        scales = compute_column_scales(mean[:n], centred_ss, self.total_weight, summed_ss)
         unit = scales.usable / scales.norm
         gram = second[:n, :n] * np.multiply.outer(unit, unit)
         gram.flat[:: n + 1] = 1.0
@@ -186,37 +203,41 @@ class SufficientStatistics:
         ]
 
 
-def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
-    """Return the statistics of all rows together; the arguments are left as they are.
+def merge_statistics(*statistics: SufficientStatistics) -> SufficientStatistics:
+    """Return the statistics of all rows together; the arguments are not changed.
 
     Parameters
     ----------
     *statistics : SufficientStatistics
-        Of different rows and the same atoms and targets. Their shifts may differ: the sums are
-        taken to the common mean, so that nothing cancels.
+        Statistics of different rows of the same atoms and targets. Their shifts may differ; the
+        result is shifted by the common mean, which avoids cancellation.
 
     Raises
     ------
     ValueError
-        If there are none, or if their numbers of atoms or targets differ.
+        If there are no arguments, or their numbers of atoms or targets differ.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> Phi, t = rng.normal(size=(100, 3)), rng.normal(size=100)
-    >>> here = SufficientStatistics(3).update(Phi[:60], t[:60])
-    >>> there = SufficientStatistics(3).update(Phi[60:], t[60:])
+    >>> first = SufficientStatistics(3).update(Phi[:60], t[:60])
+    >>> second = SufficientStatistics(3).update(Phi[60:], t[60:])
+    >>> merged = merge_statistics(first, second).moments()
     >>> whole = SufficientStatistics(3).update(Phi, t).moments()
-    >>> bool(np.allclose(merged(here, there).moments().correlation, whole.correlation))
+    >>> bool(np.allclose(merged.correlation, whole.correlation))
     True
     """
     if not all(isinstance(each, SufficientStatistics) for each in statistics):
-        raise TypeError("merged() takes SufficientStatistics, each as an argument of its own.")
+        raise TypeError(
+            "merge_statistics() takes SufficientStatistics, each as an argument of its own; "
+            "unpack a list with merge_statistics(*statistics)."
+        )
     sizes = sorted({(each.n_atoms, each.n_targets) for each in statistics})
     if len(sizes) != 1:
         raise ValueError(
-            "merged() needs statistics of the same atoms and targets; got "
+            "merge_statistics() needs statistics of the same atoms and targets; got "
             f"{len(statistics)} with (n_atoms, n_targets) = {sizes}."
         )
     result = SufficientStatistics(*sizes[0])
@@ -237,10 +258,10 @@ def merged(*statistics: SufficientStatistics) -> SufficientStatistics:
 
 
 def _refuse_if_too_large(size: int) -> None:
-    """Raise if a square matrix of that size exceeds the memory of the machine."""
+    """Raise `MemoryError` if a square matrix of that size exceeds the physical memory."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not every system says
+    except (AttributeError, ValueError, OSError):  # not available on every system
         return
     if 8.0 * size * size > memory:
         raise MemoryError(
@@ -251,7 +272,7 @@ def _refuse_if_too_large(size: int) -> None:
 
 
 class GramMoments(Moments):
-    """Moments whose whole Gram matrix is known, in the units of `Moments`.
+    """Moments with the whole Gram matrix in memory.
 
     Examples
     --------
@@ -283,26 +304,26 @@ class GramMoments(Moments):
         self.usable, self.resolution = scales.usable, scales.resolution
 
     def fetch(self, index: IndexArray) -> None:
-        """Do nothing: every row is known."""
+        """Do nothing: all Gram rows are in memory."""
 
-    def rows(self, index: IndexArray) -> Matrix:
+    def gram_rows(self, index: IndexArray) -> Matrix:
         """Return a copy of the Gram rows of `index`."""
         return self._gram[index]
 
     def gram(self, index: IndexArray) -> Matrix:
-        """Return a small Gram block."""
+        """Return a copy of a block of the Gram matrix."""
         return self._gram[np.ix_(index, index)]
 
 
 def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
-    """Return the moments of some atoms only, their whole Gram block known.
+    """Return the moments of the atoms `index` only, with their Gram matrix in memory.
 
     Examples
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import moments_of, subset_moments
-    >>> [moments] = moments_of(DenseDictionary(np.eye(4)), np.ones((4, 1)), None, centre=False)
+    >>> from relvec.moments import compute_moments, subset_moments
+    >>> [moments] = compute_moments(DenseDictionary(np.eye(4)), np.ones((4, 1)), None, centre=False)
     >>> subset_moments(moments, np.array([3, 1])).n_atoms
     2
     """
@@ -321,7 +342,7 @@ def subset_moments(moments: Moments, index: IndexArray) -> GramMoments:
     )
 
 
-def accumulate(
+def accumulate_statistics(
     dictionary: Dictionary, targets: Matrix, sample_weight: Vector | None
 ) -> SufficientStatistics:
     """Read a dictionary once, in blocks of rows, and return its sufficient statistics.
@@ -330,16 +351,16 @@ def accumulate(
     --------
     >>> import numpy as np
     >>> from relvec.dictionaries import DenseDictionary
-    >>> from relvec.moments import accumulate
+    >>> from relvec.moments import accumulate_statistics
     >>> rng = np.random.default_rng(0)
     >>> dictionary = DenseDictionary(rng.normal(size=(50, 3)))
-    >>> statistics = accumulate(dictionary, rng.normal(size=(50, 1)), None)
+    >>> statistics = accumulate_statistics(dictionary, rng.normal(size=(50, 1)), None)
     >>> statistics.moments().n_effective
     49.0
     """
     n_samples, n_atoms = dictionary.shape
     statistics = SufficientStatistics(n_atoms, targets.shape[1])
-    # Wide blocks make the symmetric product efficient; 16 times the column block is still small.
+    # Large blocks make the symmetric product efficient; 16 column blocks are still small.
     size = max(256, 16 * BLOCK_BYTES // (8 * max(n_atoms, 1)))
     for start in range(0, n_samples, size):
         stop = min(start + size, n_samples)

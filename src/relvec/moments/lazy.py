@@ -1,8 +1,7 @@
-"""Moments whose Gram rows are computed when a solver asks for them.
+"""Moments whose Gram rows are computed on demand.
 
-Atoms are made comparable: weighted, centred, scaled to unit norm. One preparation serves every
-target of a multi-output fit and every start of a solver; the Gram rows that were computed are
-shared by all of them.
+Atoms are prepared once: weighted, centred, scaled to unit norm. All targets of a multi-output fit
+and all initialisations of a solver share the prepared atoms and the Gram rows computed so far.
 """
 
 from __future__ import annotations
@@ -16,15 +15,17 @@ from relvec._linalg import gram_of_rows
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries import Dictionary, UnionDictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import ColumnScales, column_scales
-from relvec.moments.parts import parts_of
+from relvec.moments.columns import ColumnScales, compute_column_scales
+from relvec.moments.parts import describe_parts
 
 __all__ = ["LazyMoments", "Storage"]
 
 
 @dataclass(frozen=True)
 class Storage:
-    """When atoms and Gram matrices are kept, all measured on two cores with OpenBLAS.
+    """Limits that decide when atoms and Gram matrices are stored.
+
+    The defaults were tuned by timings on two cores with OpenBLAS.
 
     Examples
     --------
@@ -34,32 +35,35 @@ class Storage:
     """
 
     store_bytes: int = 1 << 30
-    """Prepared atoms above this size are not kept in memory unless asked for."""
+    """Prepared atoms above this size are not stored, unless ``low_memory=False``."""
     gram_atoms: int = 4000
-    """Up to this many atoms the Gram matrix itself is small."""
+    """Largest number of atoms for which, at low memory, the whole Gram matrix is stored."""
     full_gram_atoms: int = 600
     """Up to this many atoms the whole Gram matrix is computed at once ..."""
     full_gram_flops: float = 3e8
     """... if the product is cheap."""
     full_gram_limit: int = 2500
-    """Up to this many atoms the whole Gram is computed once `full_gram_share` of it was asked for:
-    one symmetric product is then cheaper than the remaining row products."""
+    """Up to this many atoms the whole Gram matrix is computed as soon as `full_gram_share` of its
+    rows have been requested: one symmetric product is then cheaper than the remaining rows."""
     full_gram_share: float = 0.35
+    """Fraction of the rows."""
 
 
-USUAL = Storage()
+DEFAULT_STORAGE = Storage()
 
 
 @dataclass
 class _GramRows:
-    """Rows of the Gram matrix that were computed, for all targets."""
+    """The rows of the Gram matrix computed so far, shared by all targets."""
 
     slot: IndexArray
-    """Where the row of each atom is; -1 if nowhere."""
-    asked: BoolArray
-    """Atoms whose rows were ever asked for."""
+    """Position in `rows` of the row of each atom; -1 if it was not computed."""
+    requested: BoolArray
+    """True for atoms whose rows were requested."""
     rows: Matrix
+    """The rows, with spare capacity at the end."""
     n_rows: int = 0
+    """Number of rows in use."""
 
 
 class LazyMoments(Moments):
@@ -70,22 +74,22 @@ class LazyMoments(Moments):
     dictionary : Dictionary
         The raw atoms.
     target : ndarray of shape (n_samples,)
-        The raw target; `with_target` looks at another one through the same atoms.
+        The raw target; `with_target` returns the moments of another target.
     sample_weight : ndarray of shape (n_samples,), default=None
         Frequency weights.
     centre : bool
         Whether the model has an intercept.
     store : bool
-        Keep the prepared atoms in memory (``8 n_samples n_atoms`` bytes). Otherwise every
-        request for Gram rows evaluates the dictionary anew, block by block. Atoms that stay
-        orthonormal because neither weights nor centring changed that are never stored.
+        Keep the prepared atoms in memory (``8 n_samples n_atoms`` bytes). Otherwise the dictionary
+        is evaluated again, block by block, for every request of Gram rows. Atoms that are
+        orthonormal after weighting and centring are never stored.
     storage : Storage, optional
-        When whole Gram matrices are computed.
+        Limits that decide when the whole Gram matrix is computed.
 
     Attributes
     ----------
     stored : ndarray of shape (n_atoms, n_samples) or None
-        The prepared atoms, if they are kept.
+        The prepared atoms, if they are stored.
 
     Examples
     --------
@@ -108,7 +112,7 @@ class LazyMoments(Moments):
         *,
         centre: bool,
         store: bool,
-        storage: Storage = USUAL,
+        storage: Storage = DEFAULT_STORAGE,
     ) -> None:
         self.dictionary = dictionary
         self.storage = storage
@@ -131,35 +135,35 @@ class LazyMoments(Moments):
             scales = self._prepare()
         self.column_mean, self.column_norm = scales.mean, scales.norm
         self.usable, self.resolution = scales.usable, scales.resolution
-        self._unit_scale = scales.usable / scales.norm
+        self._inverse_norm = scales.usable / scales.norm
         if isinstance(dictionary, UnionDictionary):
-            self.parts = parts_of(dictionary, scales.mean, sample_weight)
-        self._known = _GramRows(
+            self.parts = describe_parts(dictionary, scales.mean, sample_weight)
+        self._computed = _GramRows(
             np.full(n_atoms, -1), np.zeros(n_atoms, dtype=bool), np.empty((0, n_atoms))
         )
         is_cheap = n_samples * float(n_atoms) ** 2 <= storage.full_gram_flops
         if self.stored is not None and n_atoms <= storage.full_gram_atoms and is_cheap:
             self._fetch_all()
-        self._see(target)
+        self._set_target(target)
 
     def _orthonormal_scales(self) -> ColumnScales | None:
-        """Return the scales of atoms that are orthonormal when prepared, without reading them."""
+        """Return the scales of atoms that stay orthonormal when prepared, or None."""
         n_samples, n_atoms = self.dictionary.shape
         mean = np.zeros(n_atoms)
         if self.centre:
             mean = self.dictionary.rmatvec(np.ones(n_samples)) / n_samples
-            # Centring takes off nothing if one atom is constant and the others have mean zero: it
-            # changes their inner products by less than the square of this bound.
+            # Centring keeps the atoms orthonormal if at most one of them (the constant) has a
+            # mean: it changes the inner products of the others by less than this bound squared.
             uneven = np.abs(mean) > 1e-9 / np.sqrt(n_samples)
             if np.count_nonzero(uneven) > 1:
                 return None
         centred_ss = 1.0 - n_samples * mean**2
-        # The constant atom, if there is one, keeps only rounding.
+        # Of a constant atom, only rounding error is left.
         centred_ss[centred_ss < 1e-9] = 0.0
-        return column_scales(mean, centred_ss, self.total_weight)
+        return compute_column_scales(mean, centred_ss, self.total_weight)
 
     def _prepare(self) -> ColumnScales:
-        """Read all atoms once, and keep them prepared if they are to be stored."""
+        """Evaluate all atoms once; return their scales, and fill `stored` if it is used."""
         n_atoms = self.dictionary.shape[1]
         mean = np.zeros(n_atoms)
         centred_ss = np.empty(n_atoms)
@@ -180,12 +184,12 @@ class LazyMoments(Moments):
                 block = np.multiply(block, self.root_weight, out=target)
             centred_ss[where] = np.einsum("ij,ij->i", block, block)
             if target is not None:
-                scales = column_scales(mean[where], centred_ss[where], self.total_weight)
+                scales = compute_column_scales(mean[where], centred_ss[where], self.total_weight)
                 target *= (scales.usable / scales.norm)[:, None]
-        return column_scales(mean, centred_ss, self.total_weight)
+        return compute_column_scales(mean, centred_ss, self.total_weight)
 
-    def _see(self, target: Vector) -> None:
-        """Take a target, weighted and centred like the atoms."""
+    def _set_target(self, target: Vector) -> None:
+        """Set the target, weighted and centred like the atoms."""
         self.target_mean = 0.0
         if self.centre:
             self.target_mean = float(np.average(target, weights=self.weight))
@@ -198,15 +202,15 @@ class LazyMoments(Moments):
         self.correlation = np.ravel(self.correlate(target[None, :]))
 
     def with_target(self, target: Vector) -> LazyMoments:
-        """Return the moments of another target, which share the atoms and their Gram rows."""
+        """Return the moments of another target; atoms and Gram rows are shared."""
         other = copy.copy(self)
-        other._see(target)
+        other._set_target(target)
         return other
 
     @property
     def n_fetched(self) -> int:
-        """Number of atoms whose Gram rows were ever asked for, by any target."""
-        return int(np.count_nonzero(self._known.asked))
+        """Number of atoms whose Gram rows have been requested, by any target."""
+        return int(np.count_nonzero(self._computed.requested))
 
     def unit(self, index: IndexArray) -> Matrix:
         """Return the prepared atoms `index`, one per row: shape (len(index), n_samples)."""
@@ -215,28 +219,28 @@ class LazyMoments(Moments):
         block = self.dictionary.columns(index).T - self.column_mean[index, None]
         if self.root_weight is not None:
             block *= self.root_weight
-        block *= self._unit_scale[index][:, None]
+        block *= self._inverse_norm[index][:, None]
         return block
 
     def correlate(self, rows: Matrix) -> Matrix:
-        """Inner products of prepared vectors (k, n_samples) with every prepared atom."""
+        """Return inner products of centred vectors (k, n_samples) with every prepared atom."""
         if self.stored is not None:
             return rows @ self.stored.T
         if self.root_weight is not None:
             rows = rows * self.root_weight
-        # The vectors are centred, so the raw atoms' means drop out up to rounding,
-        # which the second term takes off.
+        # The vectors are centred, so the means of the raw atoms drop out up to rounding error,
+        # which the second term removes.
         products = self.dictionary.rmatmat(np.ascontiguousarray(rows).T).T
         products -= np.multiply.outer(rows.sum(axis=1), self.column_mean)
-        products *= self._unit_scale
+        products *= self._inverse_norm
         return products
 
     def fetch(self, index: IndexArray) -> None:
         """Compute the missing Gram rows of `index` in one product."""
         if self.is_orthonormal:
             return
-        known, storage = self._known, self.storage
-        known.asked[index] = True
+        known, storage = self._computed, self.storage
+        known.requested[index] = True
         missing = index[known.slot[index] < 0]
         if not len(missing):
             return
@@ -259,27 +263,27 @@ class LazyMoments(Moments):
 
     def _fetch_all(self) -> None:
         assert self.stored is not None
-        self._known.rows = gram_of_rows(self.stored)
-        self._known.n_rows = len(self.stored)
-        self._known.slot = np.arange(len(self.stored))
+        self._computed.rows = gram_of_rows(self.stored)
+        self._computed.n_rows = len(self.stored)
+        self._computed.slot = np.arange(len(self.stored))
 
-    def rows(self, index: IndexArray) -> Matrix:
-        """Return Gram rows, fetching those not seen before."""
+    def gram_rows(self, index: IndexArray) -> Matrix:
+        """Return Gram rows, computing those that are missing."""
         if self.is_orthonormal:
             return self._identity(index, np.arange(self.n_atoms))
         self.fetch(index)
-        return self._known.rows[self._known.slot[index]]
+        return self._computed.rows[self._computed.slot[index]]
 
     def gram(self, index: IndexArray) -> Matrix:
-        """Return a small Gram block; uses known rows, else the atoms themselves."""
+        """Return a block of the Gram matrix, from computed rows or from the atoms themselves."""
         if self.is_orthonormal:
             return self._identity(index, index)
-        slots = self._known.slot[index]
+        slots = self._computed.slot[index]
         if (slots >= 0).all():
-            return self._known.rows[slots[:, None], index]
+            return self._computed.rows[slots[:, None], index]
         return gram_of_rows(np.ascontiguousarray(self.unit(index)))
 
     def _identity(self, index: IndexArray, others: IndexArray) -> Matrix:
-        """Gram entries of orthonormal atoms, of which a constant one is zero when centred."""
+        """Return Gram entries of orthonormal atoms; those of a centred constant atom are zero."""
         same = np.equal.outer(index, others) & self.usable[index, None]
         return same.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Moments under weights that change from step to step: nothing is stored between steps."""
+"""Moments for sample weights that change at every step, as in the Laplace approximation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 from relvec.moments.base import Moments, resolved_target_ss
-from relvec.moments.columns import column_scales
+from relvec.moments.columns import compute_column_scales
 
 __all__ = ["WeightedMoments"]
 
 
 class WeightedMoments(Moments):
-    """Moments of raw atoms, of which only a few Gram rows will ever be asked for.
+    """Moments of a working response, of which only a few Gram rows will be needed.
 
-    One product with all atoms gives their means, norms and correlations together with the Gram
-    rows of the atoms known to be needed; further rows cost a product each time.
+    One matrix product with all atoms gives their means and correlations together with the Gram
+    rows of the active atoms; further rows cost one product per request. Nothing is stored between
+    steps.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ class WeightedMoments(Moments):
     target : ndarray of shape (n_samples,)
         Working response.
     weight : ndarray of shape (n_samples,)
-        Weights of the samples.
+        Weights of the samples: the curvature of the log likelihood.
     centre : bool
         Whether the model has an intercept.
     active : ndarray of shape (k,)
@@ -53,7 +54,7 @@ class WeightedMoments(Moments):
         mean = products[:, 0] / total if centre else np.zeros(dictionary.shape[1])
         raw_ss = dictionary.sq_norms(weight)
         centred_ss = np.maximum(raw_ss - total * mean * mean, 0.0)
-        scales = column_scales(mean, centred_ss, total, raw_ss)
+        scales = compute_column_scales(mean, centred_ss, total, raw_ss)
         self.usable, self.resolution = scales.usable, scales.resolution
         self.column_mean, self.column_norm = mean, scales.norm
         self._unit = self.usable / scales.norm
@@ -81,12 +82,12 @@ class WeightedMoments(Moments):
             self.active = np.concatenate([self.active, missing])
             self._rows = np.concatenate([self._rows, rows])
 
-    def rows(self, index: IndexArray) -> Matrix:
-        """Return Gram rows, fetching those not seen before."""
+    def gram_rows(self, index: IndexArray) -> Matrix:
+        """Return Gram rows, computing those that are missing."""
         self.fetch(index)
         order = np.argsort(self.active, kind="stable")
         return self._rows[order[np.searchsorted(self.active, index, sorter=order)]]
 
     def gram(self, index: IndexArray) -> Matrix:
-        """Return a small Gram block."""
-        return self.rows(index)[:, index]
+        """Return a block of the Gram matrix."""
+        return self.gram_rows(index)[:, index]

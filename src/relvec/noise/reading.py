@@ -1,7 +1,7 @@
-"""What is read of a signal, image or volume: boxes of equal size, spread evenly.
+"""Read evenly spaced boxes of equal size from a signal, image or volume.
 
-Large inputs are indexed first and converted then, so that a memory-mapped file is touched only
-where it is used.
+Large arrays are indexed before they are converted, so that only the needed parts of a
+memory-mapped file are read.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from relvec._typing import BoolArray
 from relvec.noise.tuning import DEFAULT, ReadingTuning
 
-__all__ = ["complete_boxes", "is_planar", "is_stuck", "read_boxes", "share_of_equals"]
+__all__ = ["compute_equal_fraction", "cut_complete_boxes", "is_planar", "is_stuck", "read_boxes"]
 
 Array = NDArray[np.float64]
 
 
 def is_planar(shape: tuple[int, ...], tuning: ReadingTuning = DEFAULT.reading) -> bool:
-    """Whether two axes are long enough to look at the values as images."""
-    return sum(length >= tuning.flattest for length in shape) >= 2
+    """Whether at least two axes are long enough to use the values as images."""
+    return sum(length >= tuning.min_plane_side for length in shape) >= 2
 
 
 def read_boxes(
@@ -33,48 +33,48 @@ def read_boxes(
     everything: bool = False,
     tuning: ReadingTuning = DEFAULT.reading,
 ) -> tuple[Array, BoolArray]:
-    """Read lines or planes of an array of any size.
+    """Read lines or planes from an array of any size.
 
     Parameters
     ----------
     values : array
-        Indexed like an ndarray; read only where needed.
+        Indexed like an ndarray; only the needed parts are read.
     observed : ndarray of bool, shaped like `values`, or None
-        What may be used.
+        True where a sample is observed.
     everything : bool, default=False
-        Read all, however large.
+        Read the whole array, however large.
     tuning : ReadingTuning, optional
         How much is read.
 
     Returns
     -------
     boxes : ndarray of shape (n_boxes, length) or (n_boxes, height, width)
-        Along the longest axis, or the two longest. Complex values give boxes of real and
-        boxes of imaginary parts.
+        Boxes along the longest axis, or along the two longest. Complex values give boxes of real
+        parts followed by boxes of imaginary parts.
     usable : ndarray of bool, shaped like `boxes`
-        Where values are observed and not NaN.
+        True where values are observed and not NaN.
     """
-    places = list(_places(values.shape, everything, tuning))
-    boxes = np.stack([np.asarray(values[place]) for place in places])
+    indices = list(_iterate_box_indices(values.shape, everything, tuning))
+    boxes = np.stack([np.asarray(values[index]) for index in indices])
     usable = ~np.isnan(boxes)
     if observed is not None:
-        usable &= np.stack([observed[place] for place in places])
+        usable &= np.stack([observed[index] for index in indices])
     if np.iscomplexobj(boxes):
         boxes = np.concatenate([boxes.real, boxes.imag])
         usable = np.concatenate([usable, usable])
     return boxes.astype(np.float64), usable
 
 
-def _places(
+def _iterate_box_indices(
     shape: tuple[int, ...], everything: bool, tuning: ReadingTuning
 ) -> Iterator[tuple[slice | int, ...]]:
-    """Index of each box: intervals along the longest axis or two, one entry of the others."""
+    """Yield the index of each box: slices along the longest one or two axes, else integers."""
     n_axes = 2 if is_planar(shape, tuning) else 1
     by_length = np.argsort(shape, kind="stable").tolist()
     long, others = sorted(by_length[-n_axes:]), sorted(by_length[:-n_axes])
     lengths = tuple(shape[axis] for axis in long)
     other_lengths = tuple(shape[axis] for axis in others)
-    box, corners = _spread(lengths, math.prod(other_lengths), everything, tuning)
+    box, corners = _lay_out_boxes(lengths, math.prod(other_lengths), everything, tuning)
     for other, *start in corners:
         key: list[slice | int] = [0] * len(shape)
         for axis, first, length in zip(long, start, box, strict=True):
@@ -84,108 +84,109 @@ def _places(
         yield tuple(key)
 
 
-def _spread(
+def _lay_out_boxes(
     lengths: tuple[int, ...], n_others: int, everything: bool, tuning: ReadingTuning
 ) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """Shape and first corners of the boxes: all there is, or parts if that is too much."""
-    most = tuning.most_pixels if len(lengths) == 2 else tuning.most_samples
-    if everything or math.prod(lengths) * n_others <= most:
+    """Return shape and first corners of the boxes, which cover the array unless it is large."""
+    limit = tuning.max_pixels if len(lengths) == 2 else tuning.max_samples
+    if everything or math.prod(lengths) * n_others <= limit:
         return lengths, [(i, *(0,) * len(lengths)) for i in range(n_others)]
-    box = _box_shape(lengths, n_others, most, tuning)
-    return box, _corners(lengths, box, n_others, max(1, most // math.prod(box)))
+    box = _box_shape(lengths, n_others, limit, tuning)
+    return box, _corners(lengths, box, n_others, max(1, limit // math.prod(box)))
 
 
 def _box_shape(
-    lengths: tuple[int, ...], n_others: int, most: int, tuning: ReadingTuning
+    lengths: tuple[int, ...], n_others: int, max_size: int, tuning: ReadingTuning
 ) -> tuple[int, ...]:
-    """Shape of what is read at one place."""
+    """Return the shape of one box of a large array."""
     if len(lengths) == 1:
-        return (min(lengths[0], tuning.line),)
+        return (min(lengths[0], tuning.line_length),)
     height, width = lengths
-    if n_others > 1 and 4 * height * width <= most:
+    if n_others > 1 and 4 * height * width <= max_size:
         return lengths
-    return min(height, tuning.strip), min(width, tuning.widest)
+    return min(height, tuning.strip_height), min(width, tuning.strip_width)
 
 
 def _corners(
     lengths: tuple[int, ...], box: tuple[int, ...], n_others: int, n_boxes: int
 ) -> list[tuple[int, ...]]:
-    """First corner of each box: evenly over the other axes, irregularly along the long ones."""
-    golden = (math.sqrt(5.0) - 1.0) / 2.0  # its multiples are the most evenly spread modulo one
-    room = [length - side for length, side in zip(lengths, box, strict=True)]
+    """Return first corners: evenly spaced over the other axes, irregular along the long ones."""
+    # the multiples of the golden ratio modulo one are evenly distributed without a period
+    golden_ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    free = [length - side for length, side in zip(lengths, box, strict=True)]
     corners = []
     for i in range(n_boxes):
-        steps = [(i * golden * (axis + 1)) % 1.0 for axis in range(len(box))]
+        steps = [(i * golden_ratio * (axis + 1)) % 1.0 for axis in range(len(box))]
         if n_others == 1:
             steps[0] = i / max(n_boxes - 1, 1)
-        place = min(int((i + 0.5) / n_boxes * n_others), n_others - 1)
+        other = min(int((i + 0.5) / n_boxes * n_others), n_others - 1)
         corners.append(
-            (place, *(int(step * space) for step, space in zip(steps, room, strict=True)))
+            (other, *(int(step * space) for step, space in zip(steps, free, strict=True)))
         )
     return corners
 
 
-def is_stuck(boxes: Array, fewest: int = DEFAULT.reading.stuck) -> BoolArray:
-    """Samples in a row of at least `fewest` equal ones along a line, a row or a column."""
+def is_stuck(boxes: Array, min_run: int = DEFAULT.reading.min_stuck_run) -> BoolArray:
+    """Mark samples in runs of at least `min_run` equal values along any axis."""
     stuck = np.zeros(boxes.shape, dtype=bool)
     for axis in range(1, boxes.ndim):
         lines = np.moveaxis(boxes, axis, -1)
         same = lines[..., 1:] == lines[..., :-1]
-        if np.count_nonzero(same) < fewest - 1:
+        if np.count_nonzero(same) < min_run - 1:
             continue
         mark = np.moveaxis(stuck, axis, -1)
         length = same.shape[-1]
         index = np.arange(length)
         last_change = np.maximum.accumulate(np.where(same, -1, index), axis=-1)
         next_change = np.minimum.accumulate(np.where(same, length, index)[..., ::-1], axis=-1)
-        long_run = same & (next_change[..., ::-1] - last_change - 1 >= fewest - 1)
+        long_run = same & (next_change[..., ::-1] - last_change - 1 >= min_run - 1)
         mark[..., 1:] |= long_run
         mark[..., :-1] |= long_run
     return stuck
 
 
-def share_of_equals(boxes: Array, usable: BoolArray) -> float:
-    """Share of observed neighbours along the last axis that are exactly equal."""
+def compute_equal_fraction(boxes: Array, usable: BoolArray) -> float:
+    """Compute the fraction of observed neighbours along the last axis that are equal."""
     both = usable[..., 1:] & usable[..., :-1]
     n_pairs = int(np.count_nonzero(both))
     n_equal = int(np.count_nonzero(both & (boxes[..., 1:] == boxes[..., :-1])))
     return n_equal / max(n_pairs, 1)
 
 
-def complete_boxes(
+def cut_complete_boxes(
     boxes: Array, observed: BoolArray, tuning: ReadingTuning = DEFAULT.reading
 ) -> Array | None:
-    """Cut boxes without missing values out of boxes with some.
+    """Cut boxes without missing values out of boxes that have some.
 
     Parameters
     ----------
     boxes : ndarray of shape (n_boxes, length) or (n_boxes, height, width)
         Values.
     observed : ndarray of bool, shaped like `boxes`
-        What may be used.
+        True where a sample is observed.
     tuning : ReadingTuning, optional
-        How many complete samples are plenty.
+        How many complete samples are enough.
 
     Returns
     -------
     complete : ndarray or None
-        Boxes of the largest side, a power of two, that keeps nearly as much as smaller ones;
-        None if most of what is observed would be lost and little is left.
+        Boxes whose side is the largest power of two that keeps nearly as many samples as smaller
+        ones; None if too few samples would be left.
     """
     are_lines = boxes.ndim == 2
-    plenty = tuning.plenty_in_lines if are_lines else tuning.plenty_in_planes
-    enough = min(int(np.count_nonzero(observed)) // 2, plenty)
+    sufficient = tuning.enough_in_lines if are_lines else tuning.enough_in_planes
+    enough = min(int(np.count_nonzero(observed)) // 2, sufficient)
     cut = _cut_runs if are_lines else _cut_tiles
     sides = [1 << power for power in range(5, 14) if 1 << power <= min(boxes.shape[1:])]
     pieces = {side: cut(boxes, observed, side) for side in sides}
-    most = max((piece.size for piece in pieces.values()), default=0)
-    if most < max(enough, 1):
+    largest = max((piece.size for piece in pieces.values()), default=0)
+    if largest < max(enough, 1):
         return None
-    return next(pieces[side] for side in reversed(sides) if pieces[side].size >= 0.7 * most)
+    return next(pieces[side] for side in reversed(sides) if pieces[side].size >= 0.7 * largest)
 
 
 def _cut_runs(lines: Array, observed: BoolArray, side: int) -> Array:
-    """Segments of `side` samples from every run of observed ones."""
+    """Cut segments of `side` samples from every run of observed samples."""
     index = np.arange(lines.shape[1])
     last_gap = np.maximum.accumulate(np.where(observed, -1, index), axis=1)
     row, end = np.nonzero(observed & ((index - last_gap) % side == 0) & (index - last_gap > 0))
@@ -193,7 +194,7 @@ def _cut_runs(lines: Array, observed: BoolArray, side: int) -> Array:
 
 
 def _cut_tiles(planes: Array, observed: BoolArray, side: int) -> Array:
-    """Tiles of a regular grid in which nothing is missing."""
+    """Return the tiles of a regular grid that have no missing values."""
     n, height, width = planes.shape
     down, across = height // side, width // side
 

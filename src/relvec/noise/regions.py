@@ -1,7 +1,7 @@
-"""Orthonormal dictionaries cut into small regions of their plane.
+"""Coefficients of orthonormal transforms, cut into small regions of position and frequency.
 
-Of white noise every region holds as much as every other; a signal fills some and leaves others
-empty. Which dictionary leaves the emptiest regions is not known beforehand, so many are offered.
+White noise has the same variance in every region. A signal fills some regions and leaves others
+empty. Which transform leaves the most empty regions depends on the signal, so many are used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, dctn, rfft
 
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import BoolArray, Matrix
 from relvec.dictionaries.lapped import lapped_cosine
 
@@ -23,15 +23,15 @@ Array = NDArray[np.float64]
 
 
 class Regions(NamedTuple):
-    """Coefficients of one dictionary.
+    """Coefficients of one transform.
 
     Parameters
     ----------
     name : str
-        Which dictionary.
+        Name of the transform.
     blocks : ndarray of shape (n_blocks, block_size)
-        One region per row; even and odd columns interleave in the plane like the squares
-        of a chess board.
+        One region per row. Even and odd columns interleave in the region like the squares of a
+        chess board.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Regions(NamedTuple):
 
 
 def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
-    """Regions of wavelets, lapped cosines, Fourier, cosines and samples.
+    """Yield regions of wavelets, lapped cosines, Fourier, cosines and samples.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
         Coefficients in a region, a multiple of four.
     """
     n = lines.shape[1]
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     n_levels = max(1, min(3, n.bit_length() - 7))
     for wavelet in ("sym8", "db2", "haar"):
         approximation = lines[:, : n >> n_levels << n_levels]
@@ -59,13 +59,13 @@ def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
             details.append(_runs(detail, size))
         yield Regions(wavelet, np.concatenate(details))
     for frame in (8, 16, 32, 64, 128, 256, 512, 2048):
-        # Half a frame later the same oscillation may fill fewer regions.
+        # Shifted by half a frame, the same oscillation may fill fewer regions.
         for start in (0, frame // 2) if 16 <= frame <= 128 else (0,):
             if (n - start) // frame >= 4:
                 cosines = lapped_cosine(lines[:, start:], frame)
                 name = f"mdct{frame} shifted" if start else f"mdct{frame}"
                 yield Regions(name, _rectangles(cosines, 4, size // 4))
-    # The constant and the fastest alternation have no sine to go with their cosine.
+    # Frequency zero and the Nyquist frequency are left out: they have a cosine but no sine.
     spectrum = np.sqrt(2.0 / n) * rfft(lines, axis=-1)[:, 1 : (n + 1) // 2]
     yield Regions("dft", _runs(spectrum.view(np.float64), size))
     yield Regions("dct", _runs(dct(lines, norm="ortho", axis=-1), size))
@@ -73,14 +73,14 @@ def line_regions(lines: Matrix, size: int) -> Iterator[Regions]:
 
 
 def plane_regions(planes: Array) -> Iterator[Regions]:
-    """Regions of the finest wavelets and of block cosines, 64 or 32 coefficients each.
+    """Yield regions of the finest wavelets and of block cosines, 64 or 32 coefficients each.
 
     Parameters
     ----------
     planes : ndarray of shape (n_planes, height, width)
         Images of equal size, at least 16 pixels high and wide.
     """
-    pywt = optional("pywt")
+    pywt = import_optional("pywt")
     height, width = planes.shape[1:]
     even = planes[:, : height // 2 * 2, : width // 2 * 2]
     for wavelet in ("sym8", "haar"):
@@ -93,34 +93,34 @@ def plane_regions(planes: Array) -> Iterator[Regions]:
         tiles = planes[:, : down * side, : across * side]
         tiles = tiles.reshape(-1, down, side, across, side).swapaxes(2, 3)
         cosines = dctn(tiles, axes=(-2, -1), norm="ortho").reshape(-1, side * side)
-        # Frequencies of similar height belong together: diagonals of the tile, in order.
+        # A region holds similar frequencies: coefficients sorted by the diagonals of the tile.
         diagonal_number = np.add.outer(np.arange(side), np.arange(side)).ravel()
         order = np.argsort(diagonal_number, kind="stable")
         yield Regions(f"dct{side}x{side}", cosines[:, order].reshape(-1, size))
 
 
 def difference_regions(values: Array, observed: BoolArray, size: int) -> Iterator[Regions]:
-    """Regions of differences between neighbours, wherever neighbours are observed.
+    """Yield regions of differences between observed neighbours.
 
-    Windows do not overlap, so that the differences of white noise are white noise. Of all patterns
-    of missing values this asks the least: two, three or four neighbours.
+    Windows do not overlap, so the differences of white noise are white noise. Only two, three or
+    four neighbouring samples need to be observed.
 
     Parameters
     ----------
     values : ndarray of shape (n_boxes, ...)
-        Differences go along each axis but the first.
+        Differences are taken along each axis except the first.
     observed : ndarray of bool, shaped like `values`
-        What may be used.
+        True where a sample is observed.
     size : int
         Coefficients in a region.
     """
     for axis in range(1, values.ndim):
         lines = np.moveaxis(values, axis, -1).reshape(-1, values.shape[axis])
-        seen = np.moveaxis(observed, axis, -1).reshape(lines.shape)
+        observed_lines = np.moveaxis(observed, axis, -1).reshape(lines.shape)
         for order, weights in enumerate(_DIFFERENCES, start=1):
             yield Regions(
                 f"differences of order {order}",
-                _runs(neighbour_differences(lines, seen, weights), size),
+                _runs(neighbour_differences(lines, observed_lines, weights), size),
             )
 
 
@@ -131,24 +131,24 @@ _DIFFERENCES = tuple(
 
 
 def neighbour_differences(lines: Matrix, observed: BoolArray, weights: Array) -> Array:
-    """Weighted sums over windows of observed neighbours that do not overlap.
+    """Compute weighted sums over disjoint windows of observed neighbours.
 
     Parameters
     ----------
     lines : ndarray of shape (n_lines, n_samples)
         Signals.
     observed : ndarray of bool of shape (n_lines, n_samples)
-        What may be used.
+        True where a sample is observed.
     weights : ndarray of shape (n_neighbours,)
         One weight per neighbour.
     """
     n_lines, n = lines.shape
     width = len(weights)
-    # A gap after every line keeps windows from reaching into the next.
-    seen = np.zeros((n_lines, n + 1), dtype=bool)
-    seen[:, :n] = observed
-    flat = seen.ravel()
-    padded = np.zeros(seen.shape)
+    # A gap after every line keeps windows from extending into the next line.
+    padded_mask = np.zeros((n_lines, n + 1), dtype=bool)
+    padded_mask[:, :n] = observed
+    flat = padded_mask.ravel()
+    padded = np.zeros(padded_mask.shape)
     padded[:, :n] = np.where(observed, lines, 0.0)
     index = np.arange(flat.size)
     last_gap = np.maximum.accumulate(np.where(flat, -1, index))
@@ -158,7 +158,7 @@ def neighbour_differences(lines: Matrix, observed: BoolArray, weights: Array) ->
 
 
 def _runs(coefficients: Array, size: int) -> Matrix:
-    """Cut into consecutive runs of `size`; what is left over at the end is dropped."""
+    """Cut into consecutive runs of `size` coefficients; the remainder is dropped."""
     flat = coefficients.ravel()
     return flat[: flat.size // size * size].reshape(-1, size)
 
@@ -166,9 +166,9 @@ def _runs(coefficients: Array, size: int) -> Matrix:
 def _rectangles(plane: Array, height: int, width: int) -> Matrix:
     """Cut ``(n, rows, columns)`` into rectangles, one per row of the result.
 
-    Neighbours in every second row of a rectangle are swapped, so that even and odd places in the
-    result are the white and black squares of a chess board. Where not all columns fit, the last
-    ones are kept.
+    Neighbours in every second row of a rectangle are swapped, so that even and odd columns of the
+    result are the white and black squares of a chess board. If the columns are not a multiple of
+    `width`, the first ones are dropped.
     """
     n, rows, columns = plane.shape
     down, across = rows // height, columns // width

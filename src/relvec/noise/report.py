@@ -1,4 +1,4 @@
-"""A noise level with what is known about its reliability."""
+"""An estimated noise level with its reliability."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["NoiseLevel", "NoiseLevelWarning"]
 
 
 class NoiseLevelWarning(UserWarning):
-    """The noise level found may be far from the truth.
+    """The estimated noise level may be wrong.
 
     Examples
     --------
@@ -27,30 +27,30 @@ class NoiseLevelWarning(UserWarning):
 
 @dataclass(frozen=True)
 class NoiseLevel:
-    """A noise level and how far to trust it.
+    """An estimated noise level and its reliability.
 
     Parameters
     ----------
     std : float
         Standard deviation of the noise.
     standard_error : float
-        Relative standard error from the size of the sample alone: 0.05 means 5 %.
+        Relative standard error due to the number of samples alone: 0.05 means 5 %.
     is_reliable : bool
-        False where no dictionary shows a core of Gaussian coefficients: the signal is dense, or
-        the noise is not white. A warning, not a certificate: among fresh signals one good estimate
-        in ten is called unreliable, and a signal that is itself white noise goes unnoticed.
+        False if no transform shows a core of Gaussian coefficients: the signal is dense, or the
+        noise is not white. About one good estimate in ten is marked unreliable, and a signal that
+        is itself white noise is not detected.
     is_weak : bool
-        True below 512 samples or where the standard error exceeds 6 %.
+        True below 512 samples, or if the standard error exceeds 6 %.
     is_degenerate : bool
-        True where no noise is found: the signal is constant, exact, or rounded to steps larger
-        than the noise. `std` is then zero.
+        True if no noise is found: the signal is constant, without noise, or rounded to steps
+        larger than the noise. `std` is then zero.
     method : str
-        "envelope", "mad", "patches", "differences" (of neighbours, where values are too few or
-        too many are missing) or "none".
+        "envelope", "mad", "patches", "differences" (of neighbours, if there are few values or many
+        are missing) or "none".
     source : str
-        Where the lowest bound was found.
+        Transform, and fraction of its coefficients, with the lowest bound.
     n_samples : int
-        Number of values looked at.
+        Number of values used.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class NoiseLevel:
     n_samples: int
 
     def advice(self) -> str:
-        """Say what to do about this estimate, in a sentence or two.
+        """Return what to do about this estimate, in a sentence or two.
 
         Examples
         --------
@@ -96,9 +96,9 @@ class NoiseLevel:
         return "Nothing needs to be done."
 
     def warning(self) -> str | None:
-        """Say what is wrong and what to do, or None if nothing is known to be wrong.
+        """Return the text of a warning and what to do, or None if there is none.
 
-        Fewer than 512 samples are too few for a diagnosis: there `is_weak` says it all.
+        With fewer than 512 samples `is_reliable` is not checked: see `is_weak`.
 
         Examples
         --------
@@ -110,13 +110,13 @@ class NoiseLevel:
         """
         if self.is_degenerate:
             return (
-                "No noise was found: the signal is constant, exact, repeats itself, or is rounded "
-                f"to steps larger than the noise. {self.advice()}"
+                "No noise was found: the signal is constant, has no noise, repeats samples, or is "
+                f"rounded to steps larger than the noise. {self.advice()}"
             )
-        if not self.is_reliable and self.n_samples >= NoiseTuning.few_samples:
+        if not self.is_reliable and self.n_samples >= NoiseTuning.min_samples:
             return (
-                f"The noise level {self.std:.3g} may be far from the truth: no part of the signal "
-                "looks like white noise alone. It is too high if the signal is everywhere, and too "
-                f"low if samples are repeated, rounded or filtered. {self.advice()}"
+                f"The noise level {self.std:.3g} may be wrong: no part of the signal looks like "
+                "pure white noise. It is too high if the signal is dense in every transform, and "
+                f"too low if samples are repeated, rounded or filtered. {self.advice()}"
             )
         return None

@@ -1,4 +1,4 @@
-"""Scale of mostly Gaussian values: what sparse contributions cannot move far."""
+"""Robust scale estimates: standard deviations that sparse large values hardly change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ QUARTILE = float(ndtri(0.75))
 
 
 def mad(values: Values) -> float:
-    """Median absolute value over that of a standard normal variable.
+    """Median absolute deviation from zero, divided by 0.6745 for consistency with Gaussian noise.
+
+    Donoho and Johnstone (1994) apply it to the finest wavelet coefficients.
 
     Examples
     --------
@@ -28,18 +30,20 @@ def mad(values: Values) -> float:
     return float(np.median(np.abs(values))) / QUARTILE
 
 
-def clipped_scale(values: Values, *, most: float = 1.5) -> float:
-    """Root mean square of the values below three times itself, started at the `mad`.
+def clipped_scale(values: Values, *, max_ratio: float = 1.5) -> float:
+    """Standard deviation of the values within three times itself, found by iteration.
 
-    Values far out have no influence at all, where they still push the `mad` up a little; and the
-    standard error for `n` normal values is ``0.80 / sqrt(n)`` against ``1.17 / sqrt(n)``.
+    The iteration starts at the `mad`. Compared with the `mad`, outliers have no influence at all,
+    and the relative standard error for `n` normal values is ``0.80 / sqrt(n)`` instead of
+    ``1.17 / sqrt(n)``.
 
     Parameters
     ----------
     values : ndarray
-        Values around zero.
-    most : float, default=1.5
-        Multiple of the first guess beyond which a scale has run away into the signal.
+        Values with mean zero.
+    max_ratio : float, default=1.5
+        Largest ratio of the result to the `mad`: the iteration could otherwise grow to include
+        the signal.
 
     Returns
     -------
@@ -61,15 +65,15 @@ def clipped_scale(values: Values, *, most: float = 1.5) -> float:
     variance = float(squares[half]) / QUARTILE**2
     if not variance > 0.0:
         return 0.0
-    largest = most**2 * variance
-    # What is below the median is never clipped; of the rest only what the cap lets in can count.
+    largest = max_ratio**2 * variance
+    # Values below the median are never clipped. Of the others, those above the cap never count.
     total_below = float(squares[:half].sum())
     above = squares[half:]
     above = above[above < 9.0 * largest]
     for _ in range(12):
         kept = above[above < 9.0 * variance]
         previous = variance
-        # The mean of x^2 given |x| < 3 is 0.973 for standard normal x.
+        # E[x^2 | |x| < 3] = 0.97333698 for standard normal x.
         variance = (total_below + float(kept.sum())) / (half + kept.size) / 0.97333698
         variance = min(variance, largest)
         if abs(variance - previous) < 2e-3 * previous:

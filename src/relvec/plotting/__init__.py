@@ -1,11 +1,11 @@
-"""Pictures, in the manner of scikit-learn's displays; they need matplotlib.
+"""Plots, as display classes in the style of scikit-learn; they need matplotlib.
 
 Examples
 --------
 >>> from relvec.plotting import ShrinkageDisplay
 >>> display = ShrinkageDisplay.from_priors(["bic"], thresholds=False)
 >>> display.ax_.get_xlabel()
-'coefficient of the data / noise'
+'observed coefficient / noise std'
 """
 
 from relvec.plotting.atom_evidence import AtomEvidence, AtomEvidenceDisplay

@@ -1,4 +1,4 @@
-"""Colours, dashes, marks and sizes: what makes displays look alike."""
+"""Colours, dashes, markers and sizes shared by all displays."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = [
 ]
 
 INK, DATA, MODEL, OTHER = "0.15", "0.5", "#1f5a99", "#c2410c"
-"""Truth and text, observations, what was fitted, and what is to stand out from it."""
+"""Colours of text and truth, of data, of the model, and of highlighted elements."""
 FAINT = "0.55"
-"""What was dropped: dark enough to read, too light to take for the rest."""
+"""Colour of dropped elements."""
 PALETTE = (
     MODEL,
     OTHER,
@@ -35,57 +35,57 @@ PALETTE = (
     "#7c4a1e",
     "#93a66b",
 )
-"""Of models and classes; they also differ in lightness."""
+"""Colours of models and classes; they also differ in lightness."""
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 @dataclass(frozen=True)
 class Style:
-    """Sizes that all displays share."""
+    """Sizes shared by all displays."""
 
     font_size: float = 9.0
-    """Of legends, notes and names of rows, in points: a little below that of the axes."""
+    """Font size of legends, notes and row labels, in points."""
     title_size: float = 10.0
-    """Of what stands above axes, in points: as that of the axes."""
+    """Font size of titles, in points."""
     ordinary_width: float = 3.2
-    """Inches; words of the usual size fit on axes that are at least as wide."""
+    """Width of axes, in inches, from which text has its usual size."""
     least_size: float = 0.65
-    """Share of the usual size below which words cannot be read."""
-    room_above: float = 1.08
-    """Width of a legend above axes, in widths that axes begin with: layouts make these wider."""
-    room_in_all: float = 1.25
-    """The same, with all that is left of the axes."""
+    """Smallest legible text, relative to the usual size."""
+    legend_width: float = 1.08
+    """Maximum width of a legend above the axes, relative to their width before layout."""
+    total_width: float = 1.25
+    """The same, including the tick labels at the left."""
 
 
 STYLE = Style()
 
 
 class LineStyle(NamedTuple):
-    """How one of several lines is drawn: colour, dashes and mark each tell it apart."""
+    """Colour, dashes and marker of one of several lines."""
 
     colour: str
     dashes: Any
     marker: str
 
 
-def line_style(place: int) -> LineStyle:
-    """Style of the line of one of several models.
+def line_style(index: int) -> LineStyle:
+    """Return the style of the line of one of several models.
 
     Examples
     --------
     >>> line_style(1)
     LineStyle(colour='#c2410c', dashes='--', marker='s')
     """
-    turn = place % len(DASHES)
+    turn = index % len(DASHES)
     return LineStyle(PALETTE[turn], DASHES[turn], MARKERS[turn])
 
 
-def class_colour(place: int) -> str:
-    """Colour of a class."""
-    return PALETTE[place % len(PALETTE)]
+def class_colour(index: int) -> str:
+    """Return the colour of a class."""
+    return PALETTE[index % len(PALETTE)]
 
 
-def class_marker(place: int) -> str:
-    """Mark of the rows of a class."""
-    return MARKERS[place % len(MARKERS)]
+def class_marker(index: int) -> str:
+    """Return the marker of the rows of a class."""
+    return MARKERS[index % len(MARKERS)]

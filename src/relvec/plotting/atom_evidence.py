@@ -1,4 +1,4 @@
-"""The evidence of one atom as a function of its precision: why some stay and most leave."""
+"""Plot of the log evidence as a function of the precision of a single atom."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_choice
-from relvec._compat import optional
-from relvec.describing import AtomEvidence, atoms_of, shorten
-from relvec.plotting._axes import finish, plain, set_title, smallness, take_axes, tone
+from relvec._compat import import_optional
+from relvec.describing import AtomEvidence, compute_atom_evidence, shorten
+from relvec.plotting._axes import (
+    adapt_colour,
+    compute_text_scale,
+    escape_mathtext,
+    finish_axes,
+    get_axes,
+    set_title,
+)
 from relvec.plotting._style import DATA, INK, MODEL, OTHER, STYLE
 
 __all__ = ["AtomEvidence", "AtomEvidenceDisplay"]
@@ -20,43 +27,44 @@ KINDS = ("curves", "ellipses")
 
 
 class AtomEvidenceDisplay:
-    """Picture of what single atoms add to the log evidence, over the precisions of their weights.
+    """Plot of the gain in log evidence of single atoms, as a function of their precisions.
 
-    All other atoms and the noise are held. Far to the right a weight is zero, and adds nothing. If
-    the atom explains more than chance would (``q^2 > s``, in the notation of Tipping and Faul),
-    there is a maximum at a finite precision, and the atom can stay. If not, the curve rises all
-    the way: the best precision is infinite, and the atom leaves. Under a prior that charges for
-    degrees of freedom the curve is lower (dashed: the evidence alone), and its maximum further to
-    the right, or gone.
+    An atom is a basis function; the evidence is the marginal likelihood. All other atoms and the
+    noise variance are held fixed. For a large precision the weight is zero and the gain vanishes.
+    If ``q^2 > s`` (quality and sparsity factors of Tipping and Faul), the gain has a maximum at a
+    finite precision, and the atom can be kept. Otherwise the gain increases towards zero: the
+    optimal precision is infinite, and the atom is pruned. Under a prior with a penalty on degrees
+    of freedom the gain is smaller (dashed: log evidence alone), and its maximum is at a larger
+    precision or at infinity.
 
-    As ellipses the same is seen from the side of the target. Directions are scaled by what the
-    rest of the model expects of them, so that it expects a circle, of one standard deviation. The
-    atom widens it along its own direction. That pays where the target (the cross) is further along
-    that direction than one, and without penalties it pays most if the ellipse reaches just as far
-    as the target. Where the circle does already, to widen it makes the target less probable.
+    ``kind="ellipses"`` shows the same in the space of the target, whitened by the marginal
+    covariance ``C`` of the model without the atom: its one-standard-deviation contour is a circle,
+    which the atom widens to an ellipse along its own direction. The evidence increases if the
+    target (cross) is more than one standard deviation away in that direction. Without penalties
+    the optimal ellipse reaches as far as the target.
 
-    Use `from_estimator` to make one.
+    Use `from_estimator` to create one.
 
     Parameters
     ----------
     atoms : sequence of AtomEvidence
-        One panel each.
+        One panel per atom.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     axes_ : list of matplotlib Axes
-        One for each atom.
+        One per atom.
     lines_ : list of matplotlib Line2D or Ellipse
-        The curves, or the ellipses of the model with the atom.
+        Curves, or ellipses of the model with the atom.
     marks_ : list of matplotlib Line2D or None
-        The maxima, None where it is at infinity; or the targets.
+        Maxima, None where the maximum is at infinity; or the targets.
     notes_ : list of matplotlib Text
-        What is said of each.
+        Text in each panel.
 
     See Also
     --------
-    ShrinkageDisplay : What becomes of single coefficients of an orthonormal basis.
+    ShrinkageDisplay : Shrinkage of single coefficients of an orthonormal basis.
 
     References
     ----------
@@ -97,44 +105,44 @@ class AtomEvidenceDisplay:
         kind: str = "curves",
         ax: Any = None,
     ) -> Self:
-        """Draw atoms of a fitted regression.
+        """Plot atoms of a fitted regression.
 
         Parameters
         ----------
         estimator : regressor of relvec, or a pipeline that ends in one
-            Fitted, to one target, under any prior but a Gamma prior.
+            Fitted to one target, under any prior but a Gamma prior.
         X : array-like of shape (n_samples, n_features)
-            The rows it was fitted to: atoms that were left out are not kept in it.
+            Training inputs, which determine the candidate atoms.
         y : array-like of shape (n_samples,)
-            Their targets.
+            Training targets.
         atoms : sequence of int, optional
-            Numbers of the candidates: of rows of `X` for kernels, of columns for `LinearBasis`. By
-            default the one that brings most, the one kept that brings least, and the one left
-            out that is nearest to entering.
+            Indices of candidates: rows of `X` for kernels, columns for `LinearBasis`. By default
+            the kept atoms with the largest and the smallest gain, and the pruned atom closest to
+            entering.
         sample_weight : array-like of shape (n_samples,), optional
-            As in the fit.
+            Sample weights of the fit.
         kind : {"curves", "ellipses"}, default="curves"
             As in `plot`.
         ax : sequence of matplotlib Axes, optional
-            Where to draw, one for each atom; a new figure by default.
+            One per atom; a new figure by default.
 
         Returns
         -------
         display : AtomEvidenceDisplay
         """
-        return cls(atoms_of(estimator, X, y, atoms, sample_weight)).plot(ax, kind=kind)
+        return cls(compute_atom_evidence(estimator, X, y, atoms, sample_weight)).plot(ax, kind=kind)
 
     def plot(self, ax: Any = None, *, kind: str = "curves") -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : sequence of matplotlib Axes, optional
-            Where to draw, one for each atom; a new figure by default.
+            One per atom; a new figure by default.
         kind : {"curves", "ellipses"}, default="curves"
-            What each atom adds over its precision, or what is expected of the target with it and
-            without it, and the target. An ellipse is that of the precision in the model or, of an
-            atom that is left out, of its best; of ``s`` if that is infinite.
+            Gain as a function of the precision; or contours of the marginal density of the
+            target with and without the atom. Ellipses use the fitted precision or, for a pruned
+            atom, the optimal one; ``s`` if that is infinite.
 
         Returns
         -------
@@ -144,7 +152,7 @@ class AtomEvidenceDisplay:
         count = len(self.atoms)
         n_columns = min(count, 3)
         n_rows = -(-count // n_columns)
-        self.figure_, axes = take_axes(
+        self.figure_, axes = get_axes(
             ax,
             count,
             "the atoms",
@@ -160,27 +168,29 @@ class AtomEvidenceDisplay:
         self.notes_: list[Any] = []
         for each, atom in zip(self.axes_, self.atoms, strict=True):
             (self._draw_curve if kind == "curves" else self._draw_ellipse)(each, atom)
-            title = f"{plain(shorten(atom.name))}: {'kept' if atom.is_kept else 'left out'}"
+            title = f"{escape_mathtext(shorten(atom.name))}: {'kept' if atom.is_kept else 'pruned'}"
             set_title(each, title, _colour(atom))
-            finish(each)
+            finish_axes(each)
         return self
 
     def _draw_curve(self, axes: Any, atom: AtomEvidence) -> None:
         best, top = atom.best_precision, atom.best_gain
         is_finite = math.isfinite(best)
-        colour = tone(axes, _colour(atom))
-        turns = [atom.sparsity] + ([best] if is_finite else [])
-        precision = np.geomspace(min(turns) / 100.0, max(turns) * 1000.0, 400)
+        colour = adapt_colour(axes, _colour(atom))
+        scales = [atom.sparsity] + ([best] if is_finite else [])
+        precision = np.geomspace(min(scales) / 100.0, max(scales) * 1000.0, 400)
         gain = atom.gain(precision)
-        axes.axhline(0.0, color=tone(axes, DATA), lw=0.8, ls=":")
+        axes.axhline(0.0, color=adapt_colour(axes, DATA), lw=0.8, ls=":")
         if atom.penalty or atom.rate:
-            alone = atom.gain(precision, penalised=False)
-            axes.plot(precision, alone, "--", color=colour, lw=1.2, alpha=0.7)
-            top = max(top, float(alone.max()))
+            evidence_gain = atom.gain(precision, penalised=False)
+            axes.plot(precision, evidence_gain, "--", color=colour, lw=1.2, alpha=0.7)
+            top = max(top, float(evidence_gain.max()))
         (line,) = axes.plot(precision, gain, color=colour, lw=1.8)
         self.lines_.append(line)
-        if atom.entry_penalty > 0.05:  # nats; less is not told from zero
-            axes.axhline(atom.entry_penalty, color=tone(axes, INK), lw=0.9, ls="-.")
+        if (
+            atom.entry_penalty > 0.05
+        ):  # nats; smaller values cannot be distinguished from zero in the plot
+            axes.axhline(atom.entry_penalty, color=adapt_colour(axes, INK), lw=0.9, ls="-.")
         mark = None
         if is_finite:
             (mark,) = axes.plot(best, atom.best_gain, "o", color=colour, ms=6, zorder=3)
@@ -191,10 +201,12 @@ class AtomEvidenceDisplay:
             xscale="log",
             xlim=(precision[0], precision[-1]),
             ylim=(lowest - 0.08 * height, 1.45 * height),
-            xlabel="precision of the weight",
-            ylabel="gain in objective (nats)" if atom.penalty or atom.rate else "gain (nats)",
+            xlabel="precision α of the weight",
+            ylabel="gain in objective (nats)"
+            if atom.penalty or atom.rate
+            else "gain in log evidence (nats)",
         )
-        self._note(axes, atom, _verdict(atom))
+        self._write_note(axes, atom, _describe_optimum(atom))
 
     def _draw_ellipse(self, axes: Any, atom: AtomEvidence) -> None:
         precision = atom.precision if atom.is_kept else atom.best_precision
@@ -202,29 +214,44 @@ class AtomEvidenceDisplay:
             precision = atom.sparsity
         reach = math.sqrt(atom.sparsity / precision)
         width = math.hypot(1.0, reach)
-        colour, paler = tone(axes, _colour(atom)), tone(axes, DATA)
-        ellipse = optional("matplotlib.patches").Ellipse
-        axes.add_patch(ellipse((0, 0), 2, 2, fill=False, ls="--", ec=paler, label="without it"))
-        drawn = ellipse((0, 0), 2.0 * width, 2, fill=False, ec=colour, lw=1.8, label="with it")
+        colour, paler = adapt_colour(axes, _colour(atom)), adapt_colour(axes, DATA)
+        ellipse = import_optional("matplotlib.patches").Ellipse
+        axes.add_patch(ellipse((0, 0), 2, 2, fill=False, ls="--", ec=paler, label="without atom"))
+        drawn = ellipse((0, 0), 2.0 * width, 2, fill=False, ec=colour, lw=1.8, label="with atom")
         self.lines_.append(axes.add_patch(drawn))
         axes.annotate(
             "", (reach, 0.0), (0.0, 0.0), arrowprops={"arrowstyle": "->", "color": colour}
         )
-        axes.plot([atom.along] * 2, [0.0, atom.across], ":", color=paler, lw=1.0)
+        axes.plot(
+            [atom.parallel_deviation] * 2,
+            [0.0, atom.orthogonal_deviation],
+            ":",
+            color=paler,
+            lw=1.0,
+        )
         (mark,) = axes.plot(
-            atom.along, atom.across, "X", color=tone(axes, INK), mew=0, ms=8, label="target"
+            atom.parallel_deviation,
+            atom.orthogonal_deviation,
+            "X",
+            color=adapt_colour(axes, INK),
+            mew=0,
+            ms=8,
+            label="target",
         )
         self.marks_.append(mark)
-        right, top = 1.2 * max(atom.along, width), 1.2 * max(atom.across, 1.0)
+        right, top = (
+            1.2 * max(atom.parallel_deviation, width),
+            1.2 * max(atom.orthogonal_deviation, 1.0),
+        )
         axes.set(
             xlim=(-right, right),
             ylim=(-1.35 * top, 1.45 * top),
-            xlabel="along the atom (std)",
-            ylabel="across it (std)",
+            xlabel="direction of the atom (std)",
+            ylabel="orthogonal direction (std)",
         )
         axes.legend(
             frameon=False,
-            fontsize=STYLE.font_size * smallness(axes),
+            fontsize=STYLE.font_size * compute_text_scale(axes),
             loc="upper center",
             ncols=3,
             handlelength=1.2,
@@ -232,18 +259,18 @@ class AtomEvidenceDisplay:
             columnspacing=1.0,
             borderaxespad=0.1,
         )
-        self._note(axes, atom, "", height=0.03)
+        self._write_note(axes, atom, "", height=0.03)
 
-    def _note(self, axes: Any, atom: AtomEvidence, words: str, height: float = 0.97) -> None:
+    def _write_note(self, axes: Any, atom: AtomEvidence, text: str, height: float = 0.97) -> None:
         note = axes.text(
             0.98,
             height,
-            f"q²/s = {atom.ratio:.3g}\n{words}".rstrip(),
+            f"q²/s = {atom.ratio:.3g}\n{text}".rstrip(),
             transform=axes.transAxes,
             ha="right",
             va="top" if height > 0.5 else "bottom",
             fontsize=STYLE.font_size,
-            color=tone(axes, INK),
+            color=adapt_colour(axes, INK),
         )
         self.notes_.append(note)
 
@@ -252,10 +279,10 @@ def _colour(atom: AtomEvidence) -> str:
     return MODEL if atom.is_kept else OTHER
 
 
-def _verdict(atom: AtomEvidence) -> str:
+def _describe_optimum(atom: AtomEvidence) -> str:
     if not math.isfinite(atom.best_precision):
-        return "best at infinity →"
-    words = f"best at {atom.best_precision:.3g}"
+        return "optimum at infinity →"
+    text = f"optimum at {atom.best_precision:.3g}"
     if not atom.is_kept and atom.best_gain < atom.entry_penalty:
-        words += f",\nbut it must bring {atom.entry_penalty:.2g}"
-    return words
+        text += f",\nbelow the minimum gain {atom.entry_penalty:.2g}"
+    return text

@@ -1,4 +1,4 @@
-"""Whether what is said to be probable happens as often as that."""
+"""Reliability diagram of predicted probabilities."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from relvec._checks import check_choice, check_integer
 from relvec._typing import ArrayLike, BoolArray, Vector
-from relvec.describing import ReliabilityCurve, check_labels, label_name, named
-from relvec.plotting._axes import finish, plain, take_axes, tone
+from relvec.describing import ReliabilityCurve, check_labels, format_class_label, name_estimators
+from relvec.plotting._axes import adapt_colour, escape_mathtext, finish_axes, get_axes
 from relvec.plotting._checks import check_coverage
 from relvec.plotting._style import line_style
 
@@ -20,36 +20,36 @@ STRATEGIES = ("uniform", "quantile")
 
 
 class ReliabilityDisplay:
-    """Picture of predicted probabilities against how often they come true.
+    """Reliability diagram: observed frequency against predicted probability.
 
-    On the diagonal they do as often as they should. Bars are binomial intervals of each bin,
-    and a histogram below shows which probabilities occur. For two classes the probabilities
-    are those of the second. For more they are those of the most probable class, which come
-    true if it is the right one; for any other class draw ``from_predictions(y == label,
-    probability[:, column])``.
+    On the diagonal the probabilities are calibrated. Error bars are binomial (Wilson) intervals
+    of each bin, and a histogram below shows the distribution of the predictions. For two classes
+    the probabilities are those of the second class. For more they are those of the most probable
+    class, and the frequency is that of correct predictions; for another class use
+    ``from_predictions(y == label, probability[:, column])``.
 
-    Use `from_estimator` or `from_predictions` to make one.
+    Use `from_estimator` or `from_predictions` to create one.
 
     Parameters
     ----------
     curves : sequence of ReliabilityCurve
-        What to draw.
+        Curves to plot.
     event : str, default="the second class"
-        What the probabilities are of.
+        Event that the probabilities refer to, for the axis label.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_, histogram_ax_ : matplotlib Axes
-        Where the curves and the histogram are.
+        Axes of the curves and of the histogram.
     lines_ : dict of str to matplotlib ErrorbarContainer
-        The curves by name.
+        Curves by name.
     histograms_ : dict of str to list of matplotlib artists
-        The histograms by name.
+        Histograms by name.
 
     See Also
     --------
-    sklearn.calibration.CalibrationDisplay : Without intervals.
+    sklearn.calibration.CalibrationDisplay : Reliability diagram without intervals.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class ReliabilityDisplay:
         names = {curve.name for curve in self.curves}
         if not names or len(names) < len(self.curves):
             raise ValueError(
-                "curves must hold at least one curve, each with a name of its own; got "
+                "curves must contain at least one curve, with distinct names; got "
                 f"{[curve.name for curve in self.curves]}."
             )
         self.event = event
@@ -88,16 +88,16 @@ class ReliabilityDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw predictions of one or several fitted classifiers.
+        """Plot the calibration of one or several fitted classifiers.
 
         Parameters
         ----------
         estimator : classifier, sequence of them, or mapping of str to classifier
             Fitted, with `predict_proba`.
         X : array-like of shape (n_samples, n_features)
-            Inputs that were not used to fit.
+            Held-out inputs.
         y : array-like of shape (n_samples,)
-            Their classes.
+            True classes.
         n_bins, strategy, ax
             As in `from_predictions`.
         **options : dict
@@ -107,7 +107,7 @@ class ReliabilityDisplay:
         -------
         display : ReliabilityDisplay
         """
-        estimators = named(estimator)
+        estimators = name_estimators(estimator)
         classes = None
         probabilities = {}
         for name, each in estimators.items():
@@ -118,7 +118,7 @@ class ReliabilityDisplay:
                 )
             if classes is not None and not np.array_equal(classes, each.classes_):
                 raise ValueError(
-                    f"All classifiers must know the same classes; {name!r} knows "
+                    f"All classifiers must have the same classes; {name!r} has "
                     f"{list(each.classes_)}, not {list(classes)}."
                 )
             classes = each.classes_
@@ -139,22 +139,22 @@ class ReliabilityDisplay:
         name: str = "predictions",
         ax: Any = None,
     ) -> Self:
-        """Draw probabilities.
+        """Plot the calibration of predicted probabilities.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             True classes.
         probability : array-like of shape (n_samples,) or (n_samples, n_classes), or mapping
-            Probabilities of the second class or of each, or a mapping of names to such.
+            Probabilities of the second class or of all classes, or a mapping of names to such.
         classes : sequence of labels, optional
-            In the order of the columns; by default those in `y_true`, sorted.
+            Classes in the order of the columns; by default the sorted labels in `y_true`.
         n_bins : int, default=10
             Number of bins; empty ones are not drawn.
         strategy : {"uniform", "quantile"}, default="uniform"
             Bins of equal width, or of equally many predictions.
         name : str, default="predictions"
-            What to call them, unless `probability` is a mapping.
+            Name of the predictions, unless `probability` is a mapping.
         ax : sequence of 2 matplotlib Axes, optional
             For the curves and the histogram; a new figure by default.
 
@@ -168,38 +168,42 @@ class ReliabilityDisplay:
         known = np.unique(labels) if classes is None else np.asarray(classes)
         if labels.ndim != 1 or len(known) < 2:
             raise ValueError(
-                "y_true must be classes along a line, of at least 2 different ones unless classes "
-                f"names them; got shape {labels.shape} and the classes {list(known)}."
+                "y_true must be a vector with at least 2 distinct classes, unless classes are "
+                f"given; got shape {labels.shape} and the classes {list(known)}."
             )
         check_labels(labels, known)
         several = probability if isinstance(probability, Mapping) else {name: probability}
         curves = []
         for each, values in several.items():
-            predicted, happened = _events(str(each), values, labels, known)
+            predicted, happened = _get_events(str(each), values, labels, known)
             curves.append(
                 ReliabilityCurve.from_events(
                     str(each), predicted, happened, n_bins=n_bins, strategy=strategy
                 )
             )
-        event = plain(label_name(known[1])) if len(known) == 2 else "the most probable class"
+        event = (
+            escape_mathtext(format_class_label(known[1]))
+            if len(known) == 2
+            else "the most probable class"
+        )
         return cls(curves, event=event).plot(ax)
 
     def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : sequence of 2 matplotlib Axes, optional
             For the curves and the histogram; a new figure by default.
         coverage : float, default=0.95
-            Probability of the intervals of each bin by itself.
+            Coverage of the interval of each bin.
 
         Returns
         -------
         display : ReliabilityDisplay
         """
         check_coverage(coverage)
-        self.figure_, (self.ax_, self.histogram_ax_) = take_axes(
+        self.figure_, (self.ax_, self.histogram_ax_) = get_axes(
             ax,
             2,
             "the curves and the histogram",
@@ -208,28 +212,30 @@ class ReliabilityDisplay:
             sharex=True,
             height_ratios=[3.2, 1.0],
         )
-        self.ax_.plot([0.0, 1.0], [0.0, 1.0], color=tone(self.ax_, "0.75"), lw=1.2, zorder=0)
+        self.ax_.plot(
+            [0.0, 1.0], [0.0, 1.0], color=adapt_colour(self.ax_, "0.75"), lw=1.2, zorder=0
+        )
         self.lines_, self.histograms_ = {}, {}
-        for place, curve in enumerate(self.curves):
-            colour, dashes, marker = line_style(place)
+        for index, curve in enumerate(self.curves):
+            colour, dashes, marker = line_style(index)
             low, high = curve.interval(coverage)
             self.lines_[curve.name] = self.ax_.errorbar(
                 curve.mean,
                 curve.frequency,
                 yerr=[curve.frequency - low, high - curve.frequency],
-                color=tone(self.ax_, colour),
+                color=adapt_colour(self.ax_, colour),
                 marker=marker,
                 ls=dashes,
                 ms=5,
                 lw=1.6,
                 elinewidth=1.1,
                 capsize=2.5,
-                label=f"{plain(curve.name)}, ECE {curve.expected_error:.3f}",
+                label=f"{escape_mathtext(curve.name)}, ECE {curve.expected_error:.3f}",
             )
             self.histograms_[curve.name] = self.histogram_ax_.hist(
                 curve.predicted,
                 bins=np.linspace(0.0, 1.0, 21).tolist(),
-                color=tone(self.ax_, colour),
+                color=adapt_colour(self.ax_, colour),
                 ls=dashes,
                 **({"alpha": 0.75} if len(self.curves) == 1 else {"histtype": "step", "lw": 1.5}),
             )[2]
@@ -238,18 +244,16 @@ class ReliabilityDisplay:
             ylim=(-0.02, 1.02),
             ylabel="observed frequency",
         )
-        self.histogram_ax_.set(
-            xlabel=f"predicted probability of {self.event}", ylabel="predictions"
-        )
-        finish(self.ax_, legend="upper left", grid=True)
-        finish(self.histogram_ax_)
+        self.histogram_ax_.set(xlabel=f"predicted probability of {self.event}", ylabel="count")
+        finish_axes(self.ax_, legend="upper left", grid=True)
+        finish_axes(self.histogram_ax_)
         return self
 
 
-def _events(
+def _get_events(
     name: str, values: Any, labels: np.ndarray, classes: np.ndarray
 ) -> tuple[Vector, BoolArray]:
-    """Probabilities of events, and whether these took place."""
+    """Return the probabilities of the event, and whether it occurred."""
     probability = np.asarray(values, dtype=np.float64)
     n_samples, n_classes = len(labels), len(classes)
     shapes = [(n_samples, n_classes)] + [(n_samples,)] * (n_classes == 2)
@@ -258,7 +262,7 @@ def _events(
             f"Probabilities of {name!r} must have shape {' or '.join(map(str, shapes))}; got "
             f"{probability.shape}."
         )
-    # The negation also finds NaN.
+    # The negation also catches NaN.
     if not ((probability >= 0.0) & (probability <= 1.0)).all():
         raise ValueError(
             f"Probabilities of {name!r} must be between 0 and 1; they range from "

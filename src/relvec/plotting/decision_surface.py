@@ -1,4 +1,4 @@
-"""Which class is how probable where, over two inputs."""
+"""Plot of class probabilities and decision boundaries over two features."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
-    centers_of,
     check_classifier,
     check_labels,
-    grid_over,
-    label_name,
-    like_table,
+    format_class_label,
+    get_column_names,
+    get_kernel_centers,
+    make_grid,
+    match_container,
     shorten,
-    table_names,
 )
 from relvec.plotting._axes import (
     add_colorbar,
-    draw_rings,
-    finish,
-    legend_above,
-    name_inputs,
-    plain,
-    take_axes,
+    draw_circles,
+    escape_mathtext,
+    finish_axes,
+    get_axes,
+    label_features,
+    place_legend_above,
 )
 from relvec.plotting._checks import check_points
 from relvec.plotting._style import INK, class_colour, class_marker
@@ -36,44 +36,43 @@ __all__ = ["DecisionSurfaceDisplay"]
 
 
 class DecisionSurfaceDisplay:
-    """Picture of the probabilities of classes over two inputs.
+    """Plot of class probabilities over two features.
 
-    Of two classes the colour is the probability of the second. Of several it is that of the
-    most probable class, the stronger the more probable. Lines are where the decision changes,
-    rings are relevance vectors. Use `from_estimator` to make one.
+    For two classes the colour is the probability of the second class. For more it is that of the
+    most probable class, more intense for a higher probability. Lines are decision boundaries,
+    circles are relevance vectors. Use `from_estimator` to create one.
 
     Parameters
     ----------
     x0, x1 : array-like of shape (n_columns,) and (n_rows,)
-        Values of the two inputs on a grid.
+        Grid values of the two features.
     probability : array-like of shape (n_rows, n_columns, n_classes)
-        Probability of each class there.
+        Probability of each class on the grid.
     classes : sequence of labels, optional
-        What to call the classes; counted by default.
+        Class labels; 0, 1 and so on by default.
     X : array-like of shape (n_samples, 2), optional
         Training inputs, drawn as points.
     y : array-like of shape (n_samples,), optional
-        Their classes.
+        Class labels of the rows of `X`.
     relevance_vectors : array-like of shape (n_relevant, 2), optional
-        Drawn as rings.
+        Drawn as circles.
     truth : array-like of shape (n_rows, n_columns), optional
-        True probability of the second of two classes; where it is 1/2 is drawn dashed.
+        True probability of the second of two classes; its boundary is drawn dashed.
     names : sequence of two str, default=("x0", "x1")
-        What to call the inputs.
+        Names of the features.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     surface_ : matplotlib artist
-        Filled contours of two classes, an image of several.
+        Filled contours for two classes, an image for more.
     boundary_ : list of matplotlib ContourSet
-        Where the decision changes: one for two classes, else one around each class; without
-        those that are outside the picture.
+        Decision boundaries: one for two classes, else one per class, if inside the axes.
     points_ : dict of label to matplotlib artist
         Training points of each class.
     relevance_, truth_, colorbar_ : matplotlib artists
-        None for what was not drawn.
+        None if not drawn.
 
     Examples
     --------
@@ -115,7 +114,9 @@ class DecisionSurfaceDisplay:
         self.truth = None if truth is None else _check_truth(truth, shape, len(self.classes))
         self.names = list(names)
         if len(self.names) != 2:
-            raise ValueError(f"names must hold a name for each of two inputs; got {self.names}.")
+            raise ValueError(
+                f"names must contain a name for each of two features; got {self.names}."
+            )
 
     @classmethod
     def from_estimator(
@@ -129,24 +130,24 @@ class DecisionSurfaceDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw a fitted classifier of two inputs.
+        """Plot a fitted classifier with two features.
 
         Parameters
         ----------
         estimator : RVMClassifier, SparseBayesClassifier or any with `predict_proba`
-            Fitted to two inputs. Relevance vectors are drawn if it has any.
+            Fitted to two features. Relevance vectors are drawn if it has any.
         X : array-like of shape (n_samples, 2)
-            Inputs: their range is drawn, and a little more.
+            Inputs; the plot covers their range and a small margin.
         y : array-like of shape (n_samples,), optional
-            Their classes, for points at the inputs.
+            Class labels; the data are drawn as points if given.
         truth : callable, optional
             True probability of the second of two classes, as a function of inputs.
         grid_resolution : int, default=200
-            Points of the grid along each input.
+            Grid points along each feature.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         **options : dict
-            For `predict_proba`: ``marginalise=False`` shows the most probable weights.
+            Passed to `predict_proba`; ``marginalise=False`` uses the most probable weights.
 
         Returns
         -------
@@ -155,8 +156,8 @@ class DecisionSurfaceDisplay:
         check_classifier(estimator, cls.__name__, n_features=2)
         check_integer("grid_resolution", grid_resolution, minimum=2)
         inputs = check_points("X", X)
-        grid = grid_over(inputs, grid_resolution, margin=0.12)
-        shown = like_table(grid.points, X)
+        grid = make_grid(inputs, grid_resolution, margin=0.12)
+        shown = match_container(grid.points, X)
         probability = np.asarray(estimator.predict_proba(shown, **options))
         display = cls(
             x0=grid.axes[0],
@@ -165,29 +166,29 @@ class DecisionSurfaceDisplay:
             classes=estimator.classes_,
             X=None if y is None else inputs,
             y=y,
-            relevance_vectors=centers_of(estimator),
+            relevance_vectors=get_kernel_centers(estimator),
             truth=None if truth is None else _on_grid(truth(grid.points), grid.shape),
-            names=[plain(shorten(name)) for name in table_names(X)],
+            names=[escape_mathtext(shorten(name)) for name in get_column_names(X)],
         )
         return display.plot(ax)
 
     def plot(self, ax: Any = None, *, legend: bool = True, colorbar: bool = True) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         legend : bool, default=True
-            Explain the points above the axes.
+            Draw a legend above the axes.
         colorbar : bool, default=True
-            Explain the colours of two classes.
+            Draw a colour bar for two classes.
 
         Returns
         -------
         display : DecisionSurfaceDisplay
         """
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the surface", figsize=(6.4, 5.0))
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the surface", figsize=(6.4, 5.0))
         self.colorbar_: Any = None
         self.truth_ = self.relevance_ = None
         self.points_: dict[Any, Any] = {}
@@ -199,17 +200,17 @@ class DecisionSurfaceDisplay:
         if self.truth is not None and _crosses(self.truth - 0.5):
             self.truth_ = self._line(self.truth - 0.5, lw=1.3, dashed=True)
             self.ax_.plot([], [], color=INK, lw=1.3, ls=(0, (4, 2)), label="true boundary")
-        name_inputs(self.ax_, self.x0, self.x1, self.names)
-        finish(self.ax_)
+        label_features(self.ax_, self.x0, self.x1, self.names)
+        finish_axes(self.ax_)
         n_entries = len(self.ax_.get_legend_handles_labels()[1])
         if legend and n_entries:
-            # In two rows: one would be wider than the axes, and push the colour bar away.
-            legend_above(self.ax_, -(-n_entries // 2))
+            # In two rows: a single row would be wider than the axes and displace the colour bar.
+            place_legend_above(self.ax_, -(-n_entries // 2))
         return self
 
     def _draw_two(self, colorbar: bool) -> None:
         second = self.probability[:, :, 1]
-        colours = optional("matplotlib.colors").LinearSegmentedColormap.from_list(
+        colours = import_optional("matplotlib.colors").LinearSegmentedColormap.from_list(
             "two classes", [_pale(class_colour(0)), "white", _pale(class_colour(1))]
         )
         self.surface_ = self.ax_.contourf(
@@ -217,15 +218,15 @@ class DecisionSurfaceDisplay:
         )
         self.boundary_ = [self._line(second - 0.5, lw=2.0)] if _crosses(second - 0.5) else []
         if colorbar:
-            name = plain(label_name(self.classes[1]))
+            name = escape_mathtext(format_class_label(self.classes[1]))
             self.colorbar_ = add_colorbar(self.ax_, self.surface_, f"probability of {name}")
 
     def _draw_several(self) -> None:
         best = self.probability.argmax(axis=2)
         n_classes = len(self.classes)
-        # No more than chance is white.
+        # A probability of 1 / n_classes is white.
         strength = (self.probability.max(axis=2) - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
-        strong = np.array([_pale(class_colour(place)) for place in range(n_classes)])
+        strong = np.array([_pale(class_colour(index)) for index in range(n_classes)])
         image = 1.0 - strength[:, :, np.newaxis] * (1.0 - strong[best])
         # Pixels are centred on the points of the grid.
         (left, right), (bottom, top) = (_edges(axis) for axis in (self.x0, self.x1))
@@ -237,11 +238,11 @@ class DecisionSurfaceDisplay:
             zorder=0,
         )
         self.boundary_ = []
-        for place in range(n_classes):
-            others = np.delete(self.probability, place, axis=2).max(axis=2)
-            lead = self.probability[:, :, place] - others
-            if _crosses(lead):
-                self.boundary_.append(self._line(lead, lw=1.4))
+        for index in range(n_classes):
+            others = np.delete(self.probability, index, axis=2).max(axis=2)
+            margin = self.probability[:, :, index] - others
+            if _crosses(margin):
+                self.boundary_.append(self._line(margin, lw=1.4))
 
     def _line(self, values: Matrix, *, lw: float, dashed: bool = False) -> Any:
         style = (0, (4, 2)) if dashed else "solid"
@@ -250,22 +251,22 @@ class DecisionSurfaceDisplay:
         )
 
     def _draw_points(self) -> None:
-        for place, label in enumerate(self.classes):
+        for index, label in enumerate(self.classes):
             if self.X is None or self.y is None:
                 break
-            mine = self.X[self.y == label]
+            points = self.X[self.y == label]
             (self.points_[label],) = self.ax_.plot(
-                *mine.T,
-                class_marker(place),
-                color=class_colour(place),
+                *points.T,
+                class_marker(index),
+                color=class_colour(index),
                 mec="white",
                 mew=0.6,
                 ms=5.5,
                 ls="",
-                label=plain(label_name(label)),
+                label=escape_mathtext(format_class_label(label)),
             )
         if self.relevance_vectors is not None:
-            self.relevance_ = draw_rings(
+            self.relevance_ = draw_circles(
                 self.ax_,
                 self.relevance_vectors.T,
                 "black",
@@ -278,11 +279,11 @@ class DecisionSurfaceDisplay:
 def _check_probability(probability: Any, shape: tuple[int, ...]) -> np.ndarray:
     array = np.asarray(probability, dtype=np.float64)
     if not np.isfinite(array).all():
-        raise ValueError("probability must be finite; it holds NaN or infinity.")
+        raise ValueError("probability must be finite; it contains NaN or infinity.")
     if array.shape[:2] != shape or array.ndim != 3:
         raise ValueError(
             f"probability must have shape {(*shape, 'n_classes')}, as x1, x0 and the classes "
-            f"say; got {array.shape}."
+            f"imply; got {array.shape}."
         )
     return array
 
@@ -291,7 +292,8 @@ def _check_classes(classes: Any, n_classes: int) -> list[Any]:
     found = list(range(n_classes) if classes is None else classes)
     if len(found) != n_classes or n_classes < 2:
         raise ValueError(
-            f"classes must name each of at least 2 classes; got {len(found)} names for {n_classes}."
+            f"classes must contain one label per class, at least 2; got {len(found)} labels for "
+            f"{n_classes} classes."
         )
     return found
 
@@ -300,7 +302,7 @@ def _check_classes_of_rows(y: Any, X: Matrix | None, classes: list[Any]) -> np.n
     labels = np.asarray(y)
     if X is None or labels.shape != X.shape[:1]:
         rows = "X, which is missing" if X is None else f"the {len(X)} rows of X"
-        raise ValueError(f"y must hold a class for each of {rows}; got shape {labels.shape}.")
+        raise ValueError(f"y must contain a class for each of {rows}; got shape {labels.shape}.")
     check_labels(labels, classes)
     return labels
 
@@ -319,8 +321,8 @@ def _on_grid(values: Any, shape: tuple[int, ...]) -> Matrix:
     array = np.asarray(values, dtype=np.float64)
     if array.size != shape[0] * shape[1]:
         raise ValueError(
-            f"truth must return a number for each of {shape[0] * shape[1]} inputs; got shape "
-            f"{array.shape}."
+            f"truth must return one probability for each of {shape[0] * shape[1]} inputs; got "
+            f"shape {array.shape}."
         )
     return array.reshape(shape)
 
@@ -331,11 +333,11 @@ def _edges(axis: Vector) -> tuple[float, float]:
 
 
 def _crosses(values: Matrix) -> bool:
-    """Whether there is a line to draw where values are zero."""
+    """Whether values have a zero contour."""
     return bool(values.min() < 0.0 < values.max())
 
 
 def _pale(colour: str, amount: float = 0.55) -> tuple[float, float, float]:
-    """Mix a colour with white, so that points stand out where a class is certain."""
-    red, green, blue = optional("matplotlib.colors").to_rgb(colour)
+    """Mix a colour with white, so that points stand out."""
+    red, green, blue = import_optional("matplotlib.colors").to_rgb(colour)
     return tuple(1.0 - amount * (1.0 - part) for part in (red, green, blue))

@@ -1,4 +1,4 @@
-"""How the objective rises while a model is fitted."""
+"""Plot of the objective during a fit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike, Vector
-from relvec.describing import named, predictor, traces_of
-from relvec.plotting._axes import finish, plain, take_axes, tone
-from relvec.plotting._checks import check_line
+from relvec.describing import get_final_estimator, get_objective_traces, name_estimators
+from relvec.plotting._axes import adapt_colour, escape_mathtext, finish_axes, get_axes
+from relvec.plotting._checks import check_vector
 from relvec.plotting._style import line_style
 
 __all__ = ["EvidenceTraceDisplay"]
@@ -20,21 +20,21 @@ KINDS = ("objective", "gap")
 
 
 class EvidenceTraceDisplay:
-    """Picture of the objective after each accepted step of a fit.
+    """Plot of the objective after each accepted step of a fit.
 
-    Use `from_estimator` to make one.
+    Use `from_estimator` to create one.
 
     Parameters
     ----------
     traces : mapping of str to array-like of shape (n_steps,)
-        Name and objectives of every fit.
+        Name of each fit, and its objective after each step.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     lines_ : dict of str to matplotlib Line2D
-        The line of every fit.
+        The line of each fit.
 
     Examples
     --------
@@ -50,95 +50,97 @@ class EvidenceTraceDisplay:
 
     def __init__(self, traces: Mapping[str, ArrayLike]) -> None:
         if not traces:
-            raise ValueError("traces must hold at least one fit; got none.")
+            raise ValueError("traces must contain at least one fit; got none.")
         self.traces: dict[str, Vector] = {}
         for name, trace in traces.items():
-            line = check_line(f"traces[{name!r}]", trace)
+            line = check_vector(f"traces[{name!r}]", trace)
             if len(line) == 0:
-                raise ValueError(f"traces[{name!r}] is empty: there is no step to draw.")
+                raise ValueError(f"traces[{name!r}] is empty: there is no step to plot.")
             if not np.isfinite(line).all():
-                raise ValueError(f"traces[{name!r}] must be finite; it holds NaN or infinity.")
+                raise ValueError(f"traces[{name!r}] must be finite; it contains NaN or infinity.")
             self.traces[name] = line
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, kind: str = "objective", ax: Any = None) -> Self:
-        """Draw the fits of one or several estimators.
+        """Plot the objective of one or several fitted estimators.
 
         Parameters
         ----------
         estimator : estimator, sequence of them, or mapping of str to estimator
-            Fitted classifiers or regressors of relvec; of several targets each has its line.
+            Fitted classifiers or regressors of relvec; with one line per target.
         kind : {"objective", "gap"}, default="objective"
             As in `plot`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : EvidenceTraceDisplay
         """
         traces: dict[str, Vector] = {}
-        for name, each in named(estimator).items():
+        for name, each in name_estimators(estimator).items():
             found = _traces(each)
             for number, trace in enumerate(found):
                 traces[name if len(found) == 1 else f"{name}, target {number}"] = trace
         return cls(traces).plot(ax, kind=kind)
 
     def plot(self, ax: Any = None, *, kind: str = "objective") -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         kind : {"objective", "gap"}, default="objective"
-            The objective itself, or what it lacks to its last value, on a logarithmic axis.
+            The objective itself, or its gap to the final value, on a logarithmic axis.
 
         Returns
         -------
         display : EvidenceTraceDisplay
         """
         check_choice("kind", kind, KINDS)
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the traces", figsize=(6.4, 4.0))
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the traces", figsize=(6.4, 4.0))
         self.lines_ = {}
-        for place, (name, trace) in enumerate(self.traces.items()):
-            colour, dashes, _ = line_style(place)
-            # The last step has no gap to itself, and a logarithm of none.
+        for index, (name, trace) in enumerate(self.traces.items()):
+            colour, dashes, _ = line_style(index)
+            # The gap of the last step is zero, which has no logarithm.
             values = trace if kind == "objective" else _gap(trace)
             (self.lines_[name],) = self.ax_.plot(
                 np.arange(len(values)),
                 values,
-                color=tone(self.ax_, colour),
+                color=adapt_colour(self.ax_, colour),
                 ls=dashes,
                 lw=1.6,
                 marker="o" if len(trace) <= 40 else "",
                 ms=3.5,
-                label=f"{plain(name)}, {trace[-1]:.2f} at the end",
+                label=f"{escape_mathtext(name)}, final value {trace[-1]:.2f}",
             )
         self.ax_.set_xlabel("accepted step")
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         if kind == "objective":
             self.ax_.set_ylabel("objective (nats)")
         else:
-            self.ax_.set_ylabel("nats below the end")
+            self.ax_.set_ylabel("gap to the final value (nats)")
             self.ax_.set_yscale("log")
-        finish(self.ax_, legend="lower right" if kind == "objective" else "upper right", grid=True)
+        finish_axes(
+            self.ax_, legend="lower right" if kind == "objective" else "upper right", grid=True
+        )
         return self
 
 
 def _gap(trace: Vector, smallest: float = 1e-10) -> Vector:
-    """What the objective lacks to its end, in nats; NaN, which is not drawn, below rounding."""
+    """Compute the gap to the final value, in nats; NaN, which is not drawn, if it is rounding."""
     gap = trace[-1] - trace
     return np.where(gap > smallest, gap, np.nan)
 
 
 def _traces(estimator: Any) -> list[Vector]:
-    """Objectives of a fitted estimator, for each of its targets."""
-    model = predictor(estimator)
-    traces = traces_of(model)
+    """Return the objective of a fitted estimator after each step, for each target."""
+    model = get_final_estimator(estimator)
+    traces = get_objective_traces(model)
     if not traces:
         raise TypeError(
-            "EvidenceTraceDisplay needs an estimator that kept the objective after each step, "
-            f"such as RVMClassifier or RVMRegressor; {type(model).__name__} did not."
+            "EvidenceTraceDisplay needs an estimator that stores the objective after each step, "
+            f"such as RVMClassifier or RVMRegressor; {type(model).__name__} does not."
         )
     return traces

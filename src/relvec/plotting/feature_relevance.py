@@ -1,4 +1,4 @@
-"""How much each input matters."""
+"""Plot of feature relevance."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import Any, Self
 import numpy as np
 
 from relvec._checks import check_bool, check_choice, check_integer
-from relvec._compat import optional
+from relvec._compat import import_optional
 from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
-from relvec.describing import attribute_of, check_names, count_of, names_of, predictor
-from relvec.plotting._axes import draw_grid, finish, take_axes, tone
-from relvec.plotting._checks import check_amounts
-from relvec.plotting._rows import label_rows, row_figure, row_font
+from relvec.describing import (
+    check_feature_names,
+    format_count,
+    get_feature_names,
+    get_final_estimator,
+    get_fitted_attribute,
+)
+from relvec.plotting._axes import adapt_colour, draw_grid, finish_axes, get_axes
+from relvec.plotting._checks import check_nonnegative
+from relvec.plotting._rows import compute_figure_size, compute_font_size, label_rows
 from relvec.plotting._style import FAINT, INK, MODEL
 
 __all__ = ["FeatureRelevanceDisplay"]
@@ -21,44 +27,44 @@ SCALES = ("log", "linear")
 
 
 class FeatureRelevanceDisplay:
-    """Picture of how much each input matters, and of how sure that is.
+    """Plot of the relevance of each feature, with its standard deviation.
 
-    A point is the relevance of an input, its inverse squared length scale: at one the function
-    changes over a standard deviation of the input, at 0.01 over ten. Whiskers are one standard
-    deviation; on the logarithmic axis that is one of the logarithm, to first order. Dropped
-    inputs are grey, at the bottom.
+    The relevance of a feature is proportional to its inverse squared length-scale, in standard
+    deviations of the feature: ``1 / (2 l^2)`` for the Gaussian kernel, which is 0.5 for a
+    length-scale of one standard deviation. Error bars are one standard deviation; on the
+    logarithmic axis that of the logarithm, to first order. Dropped features are grey.
 
-    Use `from_estimator` to make one.
+    Use `from_estimator` to create one.
 
     Parameters
     ----------
     relevance : array-like of shape (n_features,)
-        Relevance of each input; zero where it was dropped.
+        Relevance of each feature; zero if it was dropped.
     std : array-like of shape (n_features,), optional
-        Standard deviations of the relevances; NaN or zero where there is none.
+        Standard deviations of the relevances; NaN or zero if not available.
     inclusion_probability : array-like of shape (n_features,), optional
-        How probable it is that each input matters at all; written at the right.
+        Posterior inclusion probability of each feature; written at the right.
     feature_names : sequence of str, optional
-        Names of the inputs; x0, x1 and so on by default.
+        Names of the features; x0, x1 and so on by default.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     shown_ : ndarray of shape (n_rows,)
-        Positions of the inputs that are drawn, from the top.
+        Indices of the features that are drawn, from the top.
     points_ : matplotlib Line2D
-        Relevances of those that were kept.
+        Relevances of the kept features.
     whiskers_ : matplotlib LineCollection or None
     dropped_ : matplotlib Line2D or None
-        Marks of those that were dropped.
+        Markers of the dropped features.
     note_ : matplotlib Text or None
-        What is said of the inputs that are not drawn.
+        Note on the features that are not drawn.
 
     See Also
     --------
-    SelectionFrequencyDisplay : Whether the same inputs are kept on other data.
-    FeatureRelevancePathDisplay : How the relevances were learnt.
+    SelectionFrequencyDisplay : Stability of the selection under resampling.
+    FeatureRelevancePathDisplay : Relevances during the fit.
 
     Examples
     --------
@@ -78,12 +84,12 @@ class FeatureRelevanceDisplay:
         inclusion_probability: ArrayLike | None = None,
         feature_names: Any = None,
     ) -> None:
-        self.relevance = check_amounts("relevance", relevance)
+        self.relevance = check_nonnegative("relevance", relevance)
         shape = self.relevance.shape
-        self.std = None if std is None else check_amounts("std", std, shape, allow_nan=True)
+        self.std = None if std is None else check_nonnegative("std", std, shape, allow_nan=True)
         self.inclusion_probability: Vector | None = None
         if inclusion_probability is not None:
-            given = check_amounts(
+            given = check_nonnegative(
                 "inclusion_probability", inclusion_probability, shape, allow_nan=True
             )
             if (given > 1.0).any():
@@ -91,7 +97,7 @@ class FeatureRelevanceDisplay:
                     f"inclusion_probability must not exceed 1; got {np.nanmax(given)}."
                 )
             self.inclusion_probability = given
-        self.feature_names = check_names(feature_names, len(self.relevance))
+        self.feature_names = check_feature_names(feature_names, len(self.relevance))
 
     @classmethod
     def from_estimator(
@@ -104,50 +110,52 @@ class FeatureRelevanceDisplay:
         scale: str = "log",
         ax: Any = None,
     ) -> Self:
-        """Draw what an estimator has learnt of its inputs.
+        """Plot the feature relevances of a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator
             Fitted, with `feature_relevance_`, and `feature_relevance_std_` and
-            `feature_inclusion_probability_` if it knows them; or a pipeline that ends in one.
+            `feature_inclusion_probability_` if available; or a pipeline that ends in one.
         feature_names : sequence of str, optional
-            Names of the inputs; by default those it was fitted with.
+            Names of the features; by default those of the fit.
         max_features, sort, scale
             As in `plot`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : FeatureRelevanceDisplay
         """
-        relevance = attribute_of(estimator, "feature_relevance_", cls.__name__, "a number for each")
-        model = predictor(estimator)
+        relevance = get_fitted_attribute(
+            estimator, "feature_relevance_", cls.__name__, "one relevance per feature"
+        )
+        model = get_final_estimator(estimator)
         display = cls(
             relevance,
             std=getattr(model, "feature_relevance_std_", None),
             inclusion_probability=getattr(model, "feature_inclusion_probability_", None),
-            feature_names=names_of(estimator, np.size(relevance), feature_names),
+            feature_names=get_feature_names(estimator, np.size(relevance), feature_names),
         )
         return display.plot(ax, max_features=max_features, sort=sort, scale=scale)
 
     def plot(
         self, ax: Any = None, *, max_features: int = 20, sort: bool = True, scale: str = "log"
     ) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         max_features : int, default=20
-            How many inputs are drawn at most: the most relevant. Dropped ones are drawn if there
-            is room for all of them, else counted.
+            Maximum number of features, the most relevant first. Dropped features are drawn if
+            all of them fit, otherwise counted.
         sort : bool, default=True
-            The most relevant on top, or in the order of the inputs.
+            The most relevant on top; otherwise in the order of the features.
         scale : {"log", "linear"}, default="log"
-            The axis of the relevances.
+            Scale of the relevance axis.
 
         Returns
         -------
@@ -157,23 +165,31 @@ class FeatureRelevanceDisplay:
         check_bool("sort", sort)
         check_choice("scale", scale, SCALES)
         note = self._choose(max_features, sort)
-        self.figure_, (self.ax_,) = take_axes(
-            ax, 1, "the relevances", **row_figure(len(self.shown_) + (note is not None), 5.2)
+        self.figure_, (self.ax_,) = get_axes(
+            ax,
+            1,
+            "the relevances",
+            **compute_figure_size(len(self.shown_) + (note is not None), 5.2),
         )
         axes, rows = self.ax_, np.arange(len(self.shown_))
         relevance = self.relevance[self.shown_]
         kept = relevance > 0.0
         axes.hlines(
-            rows, 0.0, 1.0, transform=axes.get_yaxis_transform(), color=tone(axes, "0.92"), lw=0.8
+            rows,
+            0.0,
+            1.0,
+            transform=axes.get_yaxis_transform(),
+            color=adapt_colour(axes, "0.92"),
+            lw=0.8,
         )
         (self.points_,) = axes.plot(
-            relevance[kept], rows[kept], "o", color=tone(axes, MODEL), ms=6, zorder=3
+            relevance[kept], rows[kept], "o", color=adapt_colour(axes, MODEL), ms=6, zorder=3
         )
-        ends = self._ends(scale)
+        ends = self._compute_error_bars(scale)
         self.whiskers_ = None
         if self.std is not None and kept.any():
             self.whiskers_ = axes.hlines(
-                rows[kept], *ends, color=tone(axes, MODEL), lw=1.8, zorder=2
+                rows[kept], *ends, color=adapt_colour(axes, MODEL), lw=1.8, zorder=2
             )
         axes.set_xscale(scale)
         self._set_limits(relevance[kept], ends, scale)
@@ -183,7 +199,7 @@ class FeatureRelevanceDisplay:
                 np.full(np.count_nonzero(~kept), 0.015),
                 rows[~kept],
                 "x",
-                color=tone(axes, FAINT),
+                color=adapt_colour(axes, FAINT),
                 ms=5,
                 mew=1.2,
                 transform=axes.get_yaxis_transform(),
@@ -193,13 +209,13 @@ class FeatureRelevanceDisplay:
             axes, [self.feature_names[each] for each in self.shown_], ~kept, note
         )
         self._write_probabilities(kept)
-        axes.set_xlabel("relevance (inverse squared length scale)")
-        finish(axes)
+        axes.set_xlabel("relevance (∝ 1 / squared length-scale)")
+        finish_axes(axes)
         draw_grid(axes, "x")
         return self
 
     def _choose(self, max_features: int, sort: bool) -> str | None:
-        """Choose the inputs to draw; return what to say of the others."""
+        """Choose the features to draw; return a note on the others."""
         kept = np.flatnonzero(self.relevance > 0.0)
         kept = kept[np.argsort(-self.relevance[kept], kind="stable")]
         dropped = np.flatnonzero(self.relevance == 0.0)
@@ -212,18 +228,18 @@ class FeatureRelevanceDisplay:
             chosen, n_dropped = np.concatenate([chosen, dropped]), 0
         self.shown_ = chosen if sort else np.sort(chosen)
         if not len(kept):
-            return f"all {count_of(n_dropped)} dropped" if n_dropped else None
+            return f"all {format_count(n_dropped)} dropped" if n_dropped else None
         if n_more:
             return f"and {n_more} more kept" + (f", {n_dropped} dropped" if n_dropped else "")
         return f"and {n_dropped} more dropped" if n_dropped else None
 
-    def _ends(self, scale: str) -> Matrix:
-        """Ends of the whiskers of those that were kept, shape (2, n_kept)."""
+    def _compute_error_bars(self, scale: str) -> Matrix:
+        """Return the ends of the error bars of the kept features, of shape (2, n_kept)."""
         shown = self.shown_[self.relevance[self.shown_] > 0.0]
         middle = self.relevance[shown]
         half = np.zeros(len(shown)) if self.std is None else np.nan_to_num(self.std[shown])
         if scale == "log":
-            # 43 decades are beyond every axis, and further ones beyond matplotlib.
+            # A factor of exp(100), 43 decades, exceeds every axis; matplotlib fails beyond.
             factor = np.exp(np.minimum(half / middle, 100.0))
             return np.stack([middle / factor, middle * factor])
         return np.stack([np.maximum(middle - half, 0.0), middle + half])
@@ -236,14 +252,14 @@ class FeatureRelevanceDisplay:
         if scale == "linear":
             axes.set_xlim(-0.03 * ends.max(), 1.05 * ends.max())
             return
-        # Whiskers widen the axis by no more than two decades beyond the points.
+        # Error bars extend the axis by at most two decades beyond the points.
         low = max(ends[0].min(), points.min() / 100.0)
         high = min(ends[1].max(), points.max() * 100.0)
-        # At least a decade and a half, so that an axis has numbers to read.
+        # At least one and a half decades, so that the axis has tick labels.
         missing = max(1.5 - np.log10(high / low), 0.0)
         margin = 10.0 ** (0.06 * np.log10(high / low) + 0.5 * missing + 0.05)
         axes.set_xlim(low / margin, high * margin)
-        axes.xaxis.set_minor_formatter(optional("matplotlib.ticker").NullFormatter())
+        axes.xaxis.set_minor_formatter(import_optional("matplotlib.ticker").NullFormatter())
 
     def _write_probabilities(self, kept: Any) -> None:
         if self.inclusion_probability is None or not np.isfinite(self.inclusion_probability).any():
@@ -252,11 +268,16 @@ class FeatureRelevanceDisplay:
             "xycoords": ("axes fraction", "data"),
             "textcoords": "offset points",
             "ha": "right",
-            "fontsize": row_font(self.ax_, len(self.shown_)),
+            "fontsize": compute_font_size(self.ax_, len(self.shown_)),
         }
         axes = self.ax_
         axes.annotate(
-            "included", (1.0, -0.5), xytext=(40, 3), va="bottom", color=tone(axes, INK), **options
+            "included",
+            (1.0, -0.5),
+            xytext=(40, 3),
+            va="bottom",
+            color=adapt_colour(axes, INK),
+            **options,
         )
         for row, (each, is_kept) in enumerate(zip(self.shown_, kept, strict=True)):
             probability = self.inclusion_probability[each]
@@ -266,13 +287,13 @@ class FeatureRelevanceDisplay:
                     (1.0, row),
                     xytext=(40, 0),
                     va="center",
-                    color=tone(axes, INK if is_kept else FAINT),
+                    color=adapt_colour(axes, INK if is_kept else FAINT),
                     **options,
                 )
 
 
 def _percent(share: float) -> str:
-    """A share in percent; never 0 or 100 unless it is."""
+    """Format a probability in percent; 0 and 100 only if exact."""
     if 0.0 < share < 0.01:
         return "<1 %"
     if 0.99 < share < 1.0:

@@ -1,4 +1,4 @@
-"""An image before and after, and what was taken away."""
+"""Plot of an image before and after denoising, with the residual."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from relvec._checks import check_bool, check_positive
 from relvec._signals import resolve_channel_axis
 from relvec._typing import ArrayLike
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import add_colorbar, smallness, take_axes
+from relvec.plotting._axes import add_colorbar, compute_text_scale, get_axes
 from relvec.plotting._style import STYLE
 
 __all__ = ["ImageDisplay"]
 
 
 class ImageDisplay:
-    """Picture of an image before and after denoising, with the residual in units of the noise.
+    """Plot of an image before and after denoising, with the residual in units of the noise.
 
-    The residual should look like noise and nothing else: edges in it are signal that was lost.
-    Of a colour image it is that of the brightness.
+    The residual should look like pure noise: structure in it is lost signal. For a colour image
+    it is the residual of the brightness.
 
-    Use `from_signal` or `from_estimator` to make one.
+    Use `from_signal` or `from_estimator` to create one.
 
     Parameters
     ----------
     noisy : array-like of shape (height, width) or (height, width, 3)
-        What was observed; NaN is missing.
+        Observed image; NaN marks missing pixels.
     denoised : array-like, shaped like `noisy`
-        What was found.
+        Denoised image.
     noise_std : float or array-like
-        Standard deviation of the noise: a number, one per colour, or one per pixel.
+        Standard deviation of the noise: a number, one per channel, or one per pixel.
     std : array-like, shaped like `noisy`, optional
-        Standard deviation of `denoised`, drawn as a fourth panel.
+        Posterior standard deviation of `denoised`, drawn in a fourth panel.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : list of matplotlib Axes
-        One for each panel.
+        One per panel.
     images_ : list of matplotlib AxesImage
 
     Examples
@@ -51,7 +51,7 @@ class ImageDisplay:
     >>> noisy = disc + 0.2 * np.random.default_rng(0).normal(size=(64, 64))
     >>> display = ImageDisplay.from_signal(noisy)
     >>> [axes.get_title("left") for axes in display.ax_]
-    ['observed', 'denoised', 'residual / noise']
+    ['observed', 'denoised', 'residual / noise std']
     """
 
     def __init__(
@@ -69,25 +69,25 @@ class ImageDisplay:
         noise = np.asarray(noise_std, dtype=np.float64)
         if not (noise > 0.0).all() or not np.isfinite(noise).all():
             raise ValueError(
-                "noise_std must be positive: the residual is drawn in units of it; "
+                "noise_std must be positive, as residuals are plotted in units of it; "
                 f"got {noise_std!r}."
             )
         try:
             self.noise_std = np.broadcast_to(noise, shape)
         except ValueError as error:
             raise ValueError(
-                "noise_std must be a number, one per colour, or fit the shape of the image, "
+                "noise_std must be a number, one per channel, or match the shape of the image, "
                 f"{shape}; got shape {noise.shape}."
             ) from error
 
     @property
     def is_colour(self) -> bool:
-        """Whether the image has three colours."""
+        """Whether the image has three colour channels."""
         return self.noisy.ndim == 3
 
     @property
     def residual(self) -> np.ndarray:
-        """What was taken away, in units of the noise; of colours their sum."""
+        """Residual in units of the noise; for colour images that of the sum of the channels."""
         left = self.noisy - self.denoised
         if not self.is_colour:
             return left / self.noise_std
@@ -104,18 +104,18 @@ class ImageDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Denoise an image and draw it.
+        """Denoise an image and plot it.
 
         Parameters
         ----------
         signal : array-like of shape (height, width) or (height, width, 3)
-            What was observed.
+            Observed image.
         mask, sample_weight
             As in `SmoothDenoiser.fit`.
         show_std : bool, default=False
-            Draw the standard deviation of the result too.
+            Also plot the posterior standard deviation.
         ax : sequence of matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         **options : dict
             Parameters of `SmoothDenoiser`.
 
@@ -132,18 +132,18 @@ class ImageDisplay:
     def from_estimator(
         cls, denoiser: SmoothDenoiser, signal: Any, *, show_std: bool = False, ax: Any = None
     ) -> Self:
-        """Draw what a fitted denoiser found.
+        """Plot the result of a fitted denoiser.
 
         Parameters
         ----------
         denoiser : SmoothDenoiser
             Fitted to `signal`.
         signal : array-like of shape (height, width) or (height, width, 3)
-            What was observed.
+            Observed image.
         show_std : bool, default=False
-            Draw the standard deviation of the result too.
+            Also plot the posterior standard deviation.
         ax : sequence of matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -171,19 +171,19 @@ class ImageDisplay:
         residual_limit: float = 3.0,
         cmap: str = "gray",
     ) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : sequence of matplotlib Axes, optional
-            Where to draw: three, or four with a standard deviation. A new figure by default.
+            Three axes, or four with a standard deviation; a new figure by default.
         limits : tuple of float, optional
-            Values shown as black and white. By default the range of the type for whole numbers
-            (0 to 255, say), and that of the denoised image otherwise.
+            Values of black and white. By default the range of the data type for integers, such
+            as 0 to 255, otherwise the range of the denoised image.
         residual_limit : float, default=3.0
-            Where the colours of the residual end, in units of the noise.
+            Limit of the colour scale of the residual, in units of the noise.
         cmap : str, default="gray"
-            Colour map of images without colours of their own.
+            Colour map of grey images.
 
         Returns
         -------
@@ -192,11 +192,11 @@ class ImageDisplay:
         residual_limit = check_positive("residual_limit", residual_limit)
         low, high = self._limits() if limits is None else limits
         if not low < high:
-            raise ValueError(f"limits must be two rising numbers; got {limits!r}.")
+            raise ValueError(f"limits must be two increasing numbers; got {limits!r}.")
         n_panels = 3 if self.std is None else 4
         height, width = self.noisy.shape[:2]
-        scale = 3.6 / max(height, width)  # inches of the longer side of a panel
-        self.figure_, self.ax_ = take_axes(
+        scale = 3.6 / max(height, width)  # the longer side of a panel has 3.6 inches
+        self.figure_, self.ax_ = get_axes(
             ax,
             n_panels,
             "the observed image, the denoised one and the residual"
@@ -204,7 +204,7 @@ class ImageDisplay:
             ncols=n_panels,
             figsize=(n_panels * (width * scale + 0.25) + 0.6, height * scale + 0.9),
         )
-        what = "residual of brightness / noise" if self.is_colour else "residual / noise"
+        what = "residual of brightness / noise std" if self.is_colour else "residual / noise std"
         limit = residual_limit
         self.images_ = [
             self._show_image(0, self.noisy, "observed", (low, high), cmap),
@@ -214,14 +214,14 @@ class ImageDisplay:
         if self.std is not None:
             spread = self.std / self.noise_std
             spread = spread.mean(axis=2) if self.is_colour else spread
-            title = "standard deviation / noise"
+            title = "posterior std / noise std"
             self.images_.append(self._show_map(3, spread, title, cmap="viridis", vmin=0.0))
         return self
 
     def _show_image(
         self, panel: int, values: np.ndarray, title: str, limits: tuple[float, float], cmap: str
     ) -> Any:
-        """Show the image itself, before or after."""
+        """Show the observed or the denoised image."""
         low, high = limits
         if self.is_colour:
             bounded = np.clip((values - low) / (high - low), 0.0, 1.0)
@@ -229,17 +229,17 @@ class ImageDisplay:
         return self._show(panel, values, title, cmap=cmap, vmin=low, vmax=high)
 
     def _show_map(self, panel: int, values: np.ndarray, title: str, **colours: Any) -> Any:
-        """Show numbers in units of the noise, with their colours explained."""
+        """Show a map in units of the noise, with a colour bar."""
         image, axes = self._show(panel, values, title, **colours), self.ax_[panel]
-        # in a place of its own it is as high as the image, whatever the shape of the axes
+        # An inset has the height of the image for any aspect ratio of the axes.
         bar = add_colorbar(axes, image, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
-        bar.ax.tick_params(labelsize=8 * smallness(axes))
+        bar.ax.tick_params(labelsize=8 * compute_text_scale(axes))
         return image
 
     def _show(self, panel: int, values: np.ndarray, title: str, **colours: Any) -> Any:
         axes = self.ax_[panel]
         image = axes.imshow(values, **colours)
-        axes.set_title(title, fontsize=STYLE.title_size * smallness(axes), loc="left")
+        axes.set_title(title, fontsize=STYLE.title_size * compute_text_scale(axes), loc="left")
         axes.set(xticks=[], yticks=[])
         return image
 
@@ -263,12 +263,12 @@ def _check_image(name: str, values: Any, shape: tuple[int, ...] | None = None) -
     is_image = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
     if not is_image or array.dtype.kind not in "biuf":
         hint = {
-            1: " For a line use SignalDisplay.",
-            3: " Of a volume, or of more channels, draw one slice at a time.",
+            1: " For a one-dimensional signal use SignalDisplay.",
+            3: " Plot volumes, or more than three channels, one slice at a time.",
         }.get(array.ndim, "")
         raise ValueError(
-            f"{name} must be a grey image, or one with three colours along its last axis, of real "
-            f"numbers; got an array of shape {array.shape} and type {array.dtype}.{hint}"
+            f"{name} must be a grey image, or a colour image with three channels on its last axis, "
+            f"of real numbers; got an array of shape {array.shape} and type {array.dtype}.{hint}"
         )
     if shape is not None and array.shape != shape:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Predictions next to what was observed, for any number of inputs."""
+"""Plot of predicted against observed targets."""
 
 from __future__ import annotations
 
@@ -8,63 +8,63 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
-from relvec.describing import normal_reach, predicted
-from relvec.plotting._axes import finish, take_axes, tone
-from relvec.plotting._checks import check_coverage, check_finite, check_line
+from relvec.describing import compute_critical_value, predict_with_std
+from relvec.plotting._axes import adapt_colour, finish_axes, get_axes
+from relvec.plotting._checks import check_coverage, check_finite, check_vector
 from relvec.plotting._style import INK, MODEL, OTHER
 
 __all__ = ["PredictedObservedDisplay"]
 
 
 class PredictedObservedDisplay:
-    """Picture of predicted against observed targets, with the interval of each prediction.
+    """Plot of predicted against observed targets, with the interval of each prediction.
 
-    On the diagonal predictions are right. Intervals that miss the diagonal, and so the observed
-    value, are drawn in another colour; of 95 % intervals these should be one in twenty.
-    Use `from_estimator` or `from_predictions` to make one.
+    On the diagonal predictions are exact. Predictions whose interval does not cover the observed
+    value are drawn in another colour; for 95 % intervals these should be 5 %.
+    Use `from_estimator` or `from_predictions` to create one.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Observed and predicted.
+        Observed targets and predictive means.
     std : array-like of shape (n_samples,), optional
-        Standard deviations of the predictions of new targets.
+        Predictive standard deviations, noise included.
     name : str, default="y"
-        What to call the target.
+        Name of the target.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
-    points_, missed_ : matplotlib Line2D
-        Those whose interval holds the observed value, and the others; all are among the first
-        if `std` is not given.
+    points_, outside_ : matplotlib Line2D
+        Predictions whose interval covers the observed value, and the others; without `std` all
+        are in `points_`.
     bars_ : matplotlib LineCollection or None
-    covered_ : float or None
-        Share of the intervals that hold the observed value.
+    coverage_ : float or None
+        Fraction of intervals that cover the observed value.
 
     See Also
     --------
-    RegressionFitDisplay : Along one input.
+    RegressionFitDisplay : Regression function along one feature.
 
     Examples
     --------
     >>> from relvec.plotting import PredictedObservedDisplay
     >>> display = PredictedObservedDisplay.from_predictions([1, 2, 3], [1.1, 1.8, 4], [0.2] * 3)
-    >>> round(display.covered_, 2)
+    >>> round(display.coverage_, 2)
     0.67
     """
 
     def __init__(
         self, y_true: ArrayLike, y_pred: ArrayLike, *, std: ArrayLike | None = None, name: str = "y"
     ) -> None:
-        self.y_true = check_line("y_true", y_true)
+        self.y_true = check_vector("y_true", y_true)
         n = len(self.y_true)
-        self.y_pred = check_line("y_pred", y_pred, n, "y_true")
-        self.std = None if std is None else check_line("std", std, n, "y_true")
+        self.y_pred = check_vector("y_pred", y_pred, n, "y_true")
+        self.std = None if std is None else check_vector("std", std, n, "y_true")
         self.name = name
         if not len(self.y_true):
-            raise ValueError("y_true is empty: there is nothing to draw.")
+            raise ValueError("y_true is empty: there is nothing to plot.")
         check_finite("y_true", self.y_true)
         check_finite("y_pred", self.y_pred)
 
@@ -79,29 +79,29 @@ class PredictedObservedDisplay:
         coverage: float = 0.95,
         ax: Any = None,
     ) -> Self:
-        """Draw predictions of a fitted regressor.
+        """Plot predictions of a fitted regressor.
 
         Parameters
         ----------
         estimator : regressor
             Fitted; intervals are drawn if its `predict` takes ``return_std=True``.
         X : array-like of shape (n_samples, n_features)
-            Inputs, best those that were not used to fit.
+            Inputs, preferably held-out.
         y : array-like of shape (n_samples,)
-            Their targets.
+            Observed targets.
         name : str, default="y"
-            What to call the target.
+            Name of the target.
         coverage : float, default=0.95
-            Probability of the intervals.
+            Coverage of the intervals.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : PredictedObservedDisplay
         """
         check_is_fitted(estimator)
-        mean, std, _ = predicted(estimator, X, cls.__name__)
+        mean, std, _ = predict_with_std(estimator, X, cls.__name__)
         return cls(y, mean, std=std, name=name).plot(ax, coverage=coverage)
 
     @classmethod
@@ -115,16 +115,16 @@ class PredictedObservedDisplay:
         coverage: float = 0.95,
         ax: Any = None,
     ) -> Self:
-        """Draw predictions.
+        """Plot given predictions.
 
         Parameters
         ----------
         y_true, y_pred, std, name
             As the parameters of the class.
         coverage : float, default=0.95
-            Probability of the intervals.
+            Coverage of the intervals.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -133,60 +133,66 @@ class PredictedObservedDisplay:
         return cls(y_true, y_pred, std=std, name=name).plot(ax, coverage=coverage)
 
     def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         coverage : float, default=0.95
-            Probability of the intervals.
+            Coverage of the intervals.
 
         Returns
         -------
         display : PredictedObservedDisplay
         """
         check_coverage(coverage)
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the predictions", figsize=(5.2, 5.0))
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the predictions", figsize=(5.2, 5.0))
         ends = np.concatenate([self.y_true, self.y_pred])
         low, high = float(ends.min()), float(ends.max())
-        self.ax_.plot([low, high], [low, high], color=tone(self.ax_, INK), lw=1.2, zorder=1)
-        held = np.ones(len(self.y_true), dtype=bool)
-        self.bars_, self.covered_ = None, None
+        self.ax_.plot([low, high], [low, high], color=adapt_colour(self.ax_, INK), lw=1.2, zorder=1)
+        is_covered = np.ones(len(self.y_true), dtype=bool)
+        self.bars_, self.coverage_ = None, None
         if self.std is not None:
-            reach = normal_reach(coverage) * self.std
-            held = np.abs(self.y_true - self.y_pred) <= reach
-            self.covered_ = float(held.mean())
-            if len(held) <= 400:  # more would hide each other
+            half_width = compute_critical_value(coverage) * self.std
+            is_covered = np.abs(self.y_true - self.y_pred) <= half_width
+            self.coverage_ = float(is_covered.mean())
+            if len(is_covered) <= 400:  # more would overlap
                 self.bars_ = self.ax_.vlines(
                     self.y_true,
-                    self.y_pred - reach,
-                    self.y_pred + reach,
-                    colors=[tone(self.ax_, MODEL if each else OTHER) for each in held],
+                    self.y_pred - half_width,
+                    self.y_pred + half_width,
+                    colors=[
+                        adapt_colour(self.ax_, MODEL if each else OTHER) for each in is_covered
+                    ],
                     lw=0.9,
                     alpha=0.4,
                     zorder=2,
                 )
         percent = f"{100.0 * coverage:g} %"
-        label = None if self.covered_ is None else f"within {percent} ({100 * self.covered_:.1f} %)"
+        label = (
+            None
+            if self.coverage_ is None
+            else f"inside {percent} interval ({100 * self.coverage_:.1f} %)"
+        )
         (self.points_,) = self.ax_.plot(
-            self.y_true[held],
-            self.y_pred[held],
+            self.y_true[is_covered],
+            self.y_pred[is_covered],
             "o",
-            color=tone(self.ax_, MODEL),
+            color=adapt_colour(self.ax_, MODEL),
             ms=4,
             zorder=3,
             label=label,
         )
-        (self.missed_,) = self.ax_.plot(
-            self.y_true[~held],
-            self.y_pred[~held],
+        (self.outside_,) = self.ax_.plot(
+            self.y_true[~is_covered],
+            self.y_pred[~is_covered],
             "s",
-            color=tone(self.ax_, OTHER),
+            color=adapt_colour(self.ax_, OTHER),
             ms=4,
             zorder=3,
-            label="outside" if (~held).any() else None,
+            label="outside" if (~is_covered).any() else None,
         )
         self.ax_.set(xlabel=f"observed {self.name}", ylabel=f"predicted {self.name}")
-        finish(self.ax_, legend=None if label is None else "upper left", grid=True)
+        finish_axes(self.ax_, legend=None if label is None else "upper left", grid=True)
         return self

@@ -1,4 +1,4 @@
-"""A regression over one input, with its bands and its vectors."""
+"""Plot of a regression function over one feature, with intervals and relevance vectors."""
 
 from __future__ import annotations
 
@@ -11,63 +11,71 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, Vector
 from relvec.describing import (
-    centers_of,
-    column_of,
-    normal_reach,
-    numbers_of,
-    predicted,
+    compute_critical_value,
+    convert_to_matrix,
+    find_column,
+    get_column_names,
+    get_kernel_centers,
+    make_slice,
+    predict_with_std,
     shorten,
-    slice_along,
-    table_names,
 )
-from relvec.plotting._axes import draw_rings, finish, legend_above, plain, take_axes, tone
-from relvec.plotting._checks import check_coverage, check_line
+from relvec.plotting._axes import (
+    adapt_colour,
+    draw_circles,
+    escape_mathtext,
+    finish_axes,
+    get_axes,
+    place_legend_above,
+)
+from relvec.plotting._checks import check_coverage, check_vector
 from relvec.plotting._style import DATA, INK, MODEL, OTHER
 
 __all__ = ["RegressionFitDisplay"]
 
 
 class RegressionFitDisplay:
-    """Picture of a regression over one input.
+    """Plot of a regression function over one feature.
 
-    The line is the mean; the light band holds new targets and the darker one the function, each
-    with probability `coverage`. Rings are relevance vectors, drawn on the mean. Of a model with
-    several inputs it is a view along one of them, the others at their medians: points are then
-    scattered by what the others do, and vectors are not drawn.
+    The line is the predictive mean. The light band is the interval of new targets, noise included,
+    and the darker one that of the function, each with coverage `coverage`. Circles are relevance
+    vectors, drawn on the mean. With several features the plot is along one of them, the others at
+    their medians; the scatter of the points then includes the effects of the other features, and
+    relevance vectors are not drawn.
 
-    Use `from_estimator` or `from_predictions` to make one.
+    Use `from_estimator` or `from_predictions` to create one.
 
     Parameters
     ----------
     x : array-like of shape (n_points,)
-        Values of the input, ascending.
+        Values of the feature, ascending.
     mean : array-like of shape (n_points,)
-        Predicted there.
+        Predictive mean.
     std, function_std : array-like of shape (n_points,), optional
-        Standard deviations of a new target, and of the function without noise.
+        Standard deviations of new targets, noise included, and of the function.
     x_observed, y_observed : array-like of shape (n_samples,), optional
         Data, drawn as points.
     x_vectors, y_vectors : array-like of shape (n_relevant,), optional
-        Where rings are.
+        Coordinates of the circles.
     truth : array-like of shape (n_points,), optional
-        The true function, dashed.
+        True function, drawn dashed.
     names : tuple of two str, default=("x0", "y")
-        What to call the input and the target.
+        Names of the feature and the target.
     note : str, optional
-        What is said of other inputs, above the picture.
+        Note on the other features.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     mean_, points_, relevance_, truth_ : matplotlib Line2D
-        None for what was not drawn.
+        None if not drawn.
     band_, function_band_ : matplotlib PolyCollection or None
 
     See Also
     --------
-    PredictedObservedDisplay : Of any number of inputs.
-    ResidualDisplay : What is left.
+    PredictedObservedDisplay : Predictions for any number of features.
+    ResidualDisplay : Residuals.
 
     Examples
     --------
@@ -97,16 +105,16 @@ class RegressionFitDisplay:
         names: tuple[str, str] = ("x0", "y"),
         note: str | None = None,
     ) -> None:
-        self.x = check_line("x", x)
+        self.x = check_vector("x", x)
         if len(self.x) < 2 or not (np.diff(self.x) >= 0.0).all():
-            raise ValueError("x must hold at least 2 values in ascending order; sort it first.")
+            raise ValueError("x must have at least 2 values in ascending order; sort it first.")
         count = len(self.x)
-        self.mean = check_line("mean", mean, count, "x")
-        self.std = None if std is None else check_line("std", std, count, "x")
+        self.mean = check_vector("mean", mean, count, "x")
+        self.std = None if std is None else check_vector("std", std, count, "x")
         self.function_std = (
-            None if function_std is None else check_line("function_std", function_std, count, "x")
+            None if function_std is None else check_vector("function_std", function_std, count, "x")
         )
-        self.truth = None if truth is None else check_line("truth", truth, count, "x")
+        self.truth = None if truth is None else check_vector("truth", truth, count, "x")
         self.observed = _points("x_observed", x_observed, "y_observed", y_observed)
         self.vectors = _points("x_vectors", x_vectors, "y_vectors", y_vectors)
         self.names = names
@@ -126,29 +134,29 @@ class RegressionFitDisplay:
         grid_resolution: int = 300,
         ax: Any = None,
     ) -> Self:
-        """Draw a fitted regressor along one of its inputs.
+        """Plot a fitted regressor along one feature.
 
         Parameters
         ----------
         estimator : regressor
-            Fitted; bands are drawn if its `predict` takes ``return_std=True``, rings if it
-            has relevance vectors and one input.
+            Fitted; bands are drawn if its `predict` takes ``return_std=True``, circles if it
+            has relevance vectors and one feature.
         X : array-like of shape (n_samples, n_features)
-            Inputs: their range is drawn, and a little more.
+            Inputs; the plot covers their range and a small margin.
         y : array-like of shape (n_samples,), optional
-            Their targets, for points at the inputs.
+            Targets; the data are drawn as points if given.
         feature : int or str, optional
-            Along which input; needed if there are several.
+            Name or index of the feature; needed if there are several.
         truth : callable, optional
-            The true function of the inputs.
+            True function of the inputs.
         target_name : str, default="y"
-            What to call the target.
+            Name of the target.
         coverage : float, default=0.95
-            Probability of the bands.
+            Coverage of the bands.
         grid_resolution : int, default=300
-            Points of the line.
+            Number of points of the curve.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -156,27 +164,27 @@ class RegressionFitDisplay:
         """
         check_is_fitted(estimator)
         n_points = check_integer("grid_resolution", grid_resolution, minimum=2)
-        inputs, names = numbers_of(X), table_names(X)
-        place = column_of(feature, names)
-        along = slice_along(X, place, n_points)
-        mean, std, function_std = predicted(estimator, along.X, cls.__name__)
-        is_only = inputs.shape[1] == 1
-        vectors = centers_of(estimator) if is_only else None
-        rings: tuple[Any, Any] = (None, None)
+        inputs, names = convert_to_matrix(X), get_column_names(X)
+        index = find_column(feature, names)
+        along = make_slice(X, index, n_points)
+        mean, std, function_std = predict_with_std(estimator, along.X, cls.__name__)
+        is_single = inputs.shape[1] == 1
+        vectors = get_kernel_centers(estimator) if is_single else None
+        circles: tuple[Any, Any] = (None, None)
         if vectors is not None and len(vectors):
-            rings = vectors[:, 0], np.interp(vectors[:, 0], along.values, mean)
+            circles = vectors[:, 0], np.interp(vectors[:, 0], along.values, mean)
         display = cls(
             x=along.values,
             mean=mean,
             std=std,
             function_std=function_std,
-            x_observed=None if y is None else inputs[:, place],
+            x_observed=None if y is None else inputs[:, index],
             y_observed=y,
-            x_vectors=rings[0],
-            y_vectors=rings[1],
+            x_vectors=circles[0],
+            y_vectors=circles[1],
             truth=None if truth is None else np.asarray(truth(along.X)),
-            names=(plain(shorten(along.name)), target_name),
-            note=None if is_only else "other inputs at their medians",
+            names=(escape_mathtext(shorten(along.name)), target_name),
+            note=None if is_single else "other features at their medians",
         )
         return display.plot(ax, coverage=coverage)
 
@@ -195,16 +203,16 @@ class RegressionFitDisplay:
         coverage: float = 0.95,
         ax: Any = None,
     ) -> Self:
-        """Draw predictions along an input.
+        """Plot given predictions along a feature.
 
         Parameters
         ----------
         x, mean, std, function_std, x_observed, y_observed, truth, names
             As the parameters of the class.
         coverage : float, default=0.95
-            Probability of the bands.
+            Coverage of the bands.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -223,49 +231,54 @@ class RegressionFitDisplay:
         return display.plot(ax, coverage=coverage)
 
     def plot(self, ax: Any = None, *, coverage: float = 0.95, legend: bool = True) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         coverage : float, default=0.95
-            Probability of the bands.
+            Coverage of the bands.
         legend : bool, default=True
-            Explain lines, bands and points above the axes.
+            Draw a legend above the axes.
 
         Returns
         -------
         display : RegressionFitDisplay
         """
         check_coverage(coverage)
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the fit", figsize=(6.8, 4.4))
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the fit", figsize=(6.8, 4.4))
         percent = f"{100.0 * coverage:g} %"
-        self.band_ = self._band(self.std, coverage, 0.16, f"{percent} of new targets")
+        self.band_ = self._band(self.std, coverage, 0.16, f"{percent}, new targets")
         self.function_band_ = self._band(self.function_std, coverage, 0.34, f"{percent}, function")
         self.points_ = self.relevance_ = self.truth_ = None
         if self.observed is not None:
             (self.points_,) = self.ax_.plot(
                 *self.observed,
                 "o",
-                color=tone(self.ax_, DATA),
+                color=adapt_colour(self.ax_, DATA),
                 ms=3.6,
                 mec="none",
                 alpha=0.8,
                 label="data",
             )
         (self.mean_,) = self.ax_.plot(
-            self.x, self.mean, color=tone(self.ax_, MODEL), lw=2.0, label="mean"
+            self.x, self.mean, color=adapt_colour(self.ax_, MODEL), lw=2.0, label="mean"
         )
         if self.truth is not None:
             (self.truth_,) = self.ax_.plot(
-                self.x, self.truth, color=tone(self.ax_, INK), lw=1.3, ls=(0, (4, 2)), label="truth"
+                self.x,
+                self.truth,
+                color=adapt_colour(self.ax_, INK),
+                lw=1.3,
+                ls=(0, (4, 2)),
+                label="true function",
             )
         if self.vectors is not None:
-            self.relevance_ = draw_rings(
+            self.relevance_ = draw_circles(
                 self.ax_,
                 self.vectors,
-                tone(self.ax_, OTHER),
+                adapt_colour(self.ax_, OTHER),
                 size=9,
                 width=1.8,
                 label="relevance vectors",
@@ -281,22 +294,22 @@ class RegressionFitDisplay:
                 textcoords="offset points",
                 ha="right",
                 fontsize=8,
-                color=tone(self.ax_, "0.4"),
+                color=adapt_colour(self.ax_, "0.4"),
             )
-        finish(self.ax_)
+        finish_axes(self.ax_)
         if legend:
-            legend_above(self.ax_, 3)
+            place_legend_above(self.ax_, 3)
         return self
 
     def _band(self, std: Vector | None, coverage: float, alpha: float, label: str) -> Any:
         if std is None:
             return None
-        reach = normal_reach(coverage) * std
+        half_width = compute_critical_value(coverage) * std
         return self.ax_.fill_between(
             self.x,
-            self.mean - reach,
-            self.mean + reach,
-            color=tone(self.ax_, MODEL),
+            self.mean - half_width,
+            self.mean + half_width,
+            color=adapt_colour(self.ax_, MODEL),
             alpha=alpha,
             lw=0,
             label=label,
@@ -308,9 +321,9 @@ def _points(x_name: str, x: Any, y_name: str, y: Any) -> tuple[Vector, Vector] |
         return None
     if x is None or y is None:
         raise ValueError(f"{x_name} and {y_name} must be given together; one is missing.")
-    first, second = check_line(x_name, x), check_line(y_name, y)
+    first, second = check_vector(x_name, x), check_vector(y_name, y)
     if len(first) != len(second):
         raise ValueError(
-            f"{x_name} and {y_name} must be of one length; got {len(first)} and {len(second)}."
+            f"{x_name} and {y_name} must have the same length; got {len(first)} and {len(second)}."
         )
     return first, second

@@ -1,4 +1,4 @@
-"""Whether the same inputs are kept when the data are others."""
+"""Plot of the selection frequency of features under resampling."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, Matrix, Vector
-from relvec.describing import attribute_of, check_names, names_of, predictor, wilson
-from relvec.plotting._axes import draw_grid, finish, take_axes, tone
-from relvec.plotting._checks import check_table
-from relvec.plotting._rows import label_rows, row_figure
+from relvec.describing import (
+    check_feature_names,
+    compute_wilson_interval,
+    get_feature_names,
+    get_final_estimator,
+    get_fitted_attribute,
+)
+from relvec.plotting._axes import adapt_colour, draw_grid, finish_axes, get_axes
+from relvec.plotting._checks import check_matrix
+from relvec.plotting._rows import compute_figure_size, label_rows
 from relvec.plotting._style import INK, MODEL, OTHER, STYLE
 
 __all__ = ["SelectionFrequencyDisplay"]
@@ -24,42 +30,42 @@ Seed = int | np.random.RandomState | None
 
 
 class SelectionFrequencyDisplay:
-    """Picture of how often each input is kept, and how relevant it is on average.
+    """Plot of the selection frequency and the mean relevance of each feature under resampling.
 
-    Whiskers on the left are binomial, one standard error by Wilson's formula, which is not zero
-    where an input was kept always or never; those on the right are the standard error of the
-    mean. Both say how well the number of resamples determines the bars. Resamples of the same
-    data resemble each other, so that other data may differ by more.
+    Error bars of the frequencies are Wilson intervals of one standard error, which have a positive
+    length even for features that are selected always or never; those of the relevances are
+    standard errors of the mean. Both reflect the number of resamples only: resamples of one data
+    set are correlated, so the variation between data sets may be larger.
 
-    Use `from_resamples` or `from_supports` to make one.
+    Use `from_resamples` or `from_supports` to create one.
 
     Parameters
     ----------
     supports : array-like of shape (n_resamples, n_features)
-        Whether each input was kept in each resample.
+        Whether each feature was selected in each resample.
     relevances : array-like of shape (n_resamples, n_features), optional
-        How relevant it was; counted as zero where it was dropped.
+        Relevance of each feature; counted as zero if it was not selected.
     feature_names : sequence of str, optional
-        Names of the inputs; x0, x1 and so on by default.
+        Names of the features; x0, x1 and so on by default.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
-        Where the shares are.
+        Axes of the selection frequencies.
     relevance_ax_ : matplotlib Axes or None
-        Where the relevances are.
+        Axes of the mean relevances.
     shown_ : ndarray of shape (n_rows,)
-        Positions of the inputs that are drawn, from the top.
+        Indices of the features that are drawn, from the top.
     bars_, relevance_bars_ : matplotlib BarContainer
-        The latter is None without relevances.
+        The second is None without relevances.
     reference_ : matplotlib Line2D or None
     note_ : matplotlib Text or None
-        What is said of the inputs that are not drawn.
+        Note on the features that are not drawn.
 
     See Also
     --------
-    FeatureRelevanceDisplay : Relevances of one fit.
+    FeatureRelevanceDisplay : Relevances in a single fit.
 
     References
     ----------
@@ -67,7 +73,7 @@ class SelectionFrequencyDisplay:
     thesis, University of Bergen, figures 5.3 to 5.5.
 
     Meinshausen and Bühlmann (2010), Stability selection, Journal of the Royal Statistical
-    Society B 72: halves of the data, drawn without replacement.
+    Society B 72: subsamples of half the data, without replacement.
 
     Examples
     --------
@@ -85,33 +91,33 @@ class SelectionFrequencyDisplay:
         *,
         feature_names: Any = None,
     ) -> None:
-        table = check_table("supports", supports, "resample")
+        table = check_matrix("supports", supports, "resample")
         if not np.isin(table, (0.0, 1.0)).all():
             raise ValueError(
-                "supports must say of each input whether it was kept, by True or False; it holds "
-                "other numbers. Give relevances as relevances=..., and relevances > 0 as supports."
+                "supports must contain only True and False: whether each feature was selected. "
+                "Pass relevances as relevances=..., and relevances > 0 as supports."
             )
         self.supports: BoolArray = table.astype(bool)
         self.relevances: Matrix | None = None
         if relevances is not None:
-            given = check_table("relevances", relevances, "resample")
+            given = check_matrix("relevances", relevances, "resample")
             if given.shape != table.shape:
                 raise ValueError(
                     f"relevances must have the shape of supports, {table.shape}; got {given.shape}."
                 )
             self.relevances = np.where(self.supports, given, 0.0)
-        self.feature_names = check_names(feature_names, table.shape[1])
+        self.feature_names = check_feature_names(feature_names, table.shape[1])
 
     @property
     def frequency(self) -> Vector:
-        """Share of the resamples in which each input was kept, shape (n_features,)."""
-        share: Vector = self.supports.mean(axis=0)
-        return share
+        """Selection frequency of each feature, of shape (n_features,)."""
+        fraction: Vector = self.supports.mean(axis=0)
+        return fraction
 
     @property
     def frequency_interval(self) -> Matrix:
-        """Ends of one binomial standard error around the shares (Wilson), shape (2, n_features)."""
-        return wilson(self.frequency, len(self.supports), 1.0)
+        """Wilson intervals of the frequencies, one standard error, of shape (2, n_features)."""
+        return compute_wilson_interval(self.frequency, len(self.supports), 1.0)
 
     @classmethod
     def from_supports(
@@ -125,20 +131,20 @@ class SelectionFrequencyDisplay:
         reference: float | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what was kept in fits that were made elsewhere.
+        """Plot the selections of given fits.
 
         Parameters
         ----------
         supports : array-like of shape (n_resamples, n_features)
-            Whether each input was kept in each fit.
+            Whether each feature was selected in each fit.
         relevances : array-like of shape (n_resamples, n_features), optional
-            How relevant it was; counted as zero where it was dropped.
+            Relevance of each feature; counted as zero if it was not selected.
         feature_names : sequence of str, optional
-            Names of the inputs; x0, x1 and so on by default.
+            Names of the features; x0, x1 and so on by default.
         max_features, sort, reference
             As in `plot`.
         ax : matplotlib Axes or pair of them, optional
-            Where to draw, two if there are relevances; a new figure by default.
+            Axes to draw on, two with relevances; a new figure by default.
 
         Returns
         -------
@@ -156,7 +162,7 @@ class SelectionFrequencyDisplay:
         *,
         n_resamples: int = 50,
         scheme: str = "subsample",
-        share: float = 0.5,
+        fraction: float = 0.5,
         random_state: Seed = None,
         n_jobs: int | None = None,
         feature_names: Any = None,
@@ -165,33 +171,33 @@ class SelectionFrequencyDisplay:
         reference: float | None = None,
         ax: Any = None,
     ) -> Self:
-        """Fit an estimator to resamples of data, and draw what it keeps.
+        """Fit an estimator to resamples of the data, and plot its selections.
 
         Parameters
         ----------
         estimator : estimator
-            One that has `feature_relevance_` after a fit, or a `get_support` as the selectors of
+            With `feature_relevance_` after a fit, or `get_support` like the selectors of
             scikit-learn; or a pipeline that ends in one. It is cloned, not changed.
         X : array-like of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,)
-            Targets. Of a classifier the classes are as frequent in every resample as here.
+            Targets. Resamples for a classifier are stratified by class.
         n_resamples : int, default=50
-            How many fits.
+            Number of fits.
         scheme : {"subsample", "bootstrap"}, default="subsample"
-            A share of the rows without replacement, or as many as there are with replacement.
-        share : float, default=0.5
-            Of the rows in a subsample, between 0 and 1.
+            A fraction of the rows without replacement, or all rows with replacement.
+        fraction : float, default=0.5
+            Fraction of the rows in a subsample, between 0 and 1.
         random_state : int, RandomState or None, default=None
-            Source of the resamples.
+            Seed of the resamples.
         n_jobs : int, optional
-            How many fits at a time, as in joblib; -1 for as many as there are processors.
+            Number of parallel fits, as in joblib; -1 for all processors.
         feature_names : sequence of str, optional
-            Names of the inputs; by default those of the columns of X.
+            Names of the features; by default the column names of X.
         max_features, sort, reference
             As in `plot`.
         ax : matplotlib Axes or pair of them, optional
-            Where to draw, two if there are relevances; a new figure by default.
+            Axes to draw on, two with relevances; a new figure by default.
 
         Returns
         -------
@@ -199,21 +205,21 @@ class SelectionFrequencyDisplay:
         """
         n_resamples = check_integer("n_resamples", n_resamples, minimum=1)
         check_choice("scheme", scheme, SCHEMES)
-        share = check_positive("share", share)
-        if share >= 1.0:
+        fraction = check_positive("fraction", fraction)
+        if fraction >= 1.0:
             raise ValueError(
-                f"share must be below 1; got {share!r}. For as many rows as there are use "
+                f"fraction must be below 1; got {fraction!r}. For resamples of the full size use "
                 'scheme="bootstrap".'
             )
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         options = {
             "replace": scheme == "bootstrap",
-            "n_samples": n_rows if scheme == "bootstrap" else max(round(share * n_rows), 1),
+            "n_samples": n_rows if scheme == "bootstrap" else max(round(fraction * n_rows), 1),
             "stratify": y if is_classifier(estimator) else None,
         }
         seeds = check_random_state(random_state).randint(2**31 - 1, size=n_resamples)
         fits = Parallel(n_jobs=n_jobs)(
-            delayed(_kept)(clone(estimator), X, y, {**options, "random_state": int(seed)})
+            delayed(_fit_resample)(clone(estimator), X, y, {**options, "random_state": int(seed)})
             for seed in seeds
         )
         supports, relevances, names = zip(*fits, strict=True)
@@ -235,18 +241,18 @@ class SelectionFrequencyDisplay:
         sort: bool = True,
         reference: float | None = None,
     ) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or pair of them, optional
-            Where to draw, two if there are relevances; a new figure by default.
+            Axes to draw on, two with relevances; a new figure by default.
         max_features : int, default=20
-            How many inputs are drawn at most: those kept most often.
+            Maximum number of features, those selected most often first.
         sort : bool, default=True
-            The most frequent on top, or in the order of the inputs.
+            The most frequent on top; otherwise in the order of the features.
         reference : float, optional
-            A share at which to draw a line, for instance what one asks of an input.
+            Frequency at which to draw a line, for instance a selection threshold.
 
         Returns
         -------
@@ -254,36 +260,38 @@ class SelectionFrequencyDisplay:
         """
         max_features = check_integer("max_features", max_features, minimum=1)
         check_bool("sort", sort)
-        reference = None if reference is None else _check_share(reference)
+        reference = None if reference is None else _check_frequency(reference)
         note = self._choose(max_features, sort)
         n_axes = 1 if self.relevances is None else 2
-        self.figure_, axes = take_axes(
+        self.figure_, axes = get_axes(
             ax,
             n_axes,
-            "the shares" if n_axes == 1 else "the shares and the relevances",
+            "the frequencies" if n_axes == 1 else "the frequencies and the relevances",
             ncols=n_axes,
             sharey=True,
-            **row_figure(len(self.shown_) + (note is not None), 4.4 if n_axes == 1 else 7.2),
+            **compute_figure_size(
+                len(self.shown_) + (note is not None), 4.4 if n_axes == 1 else 7.2
+            ),
         )
-        if ax is None:  # the last number of one axis is not to touch the first of the other
+        if ax is None:  # keep the tick labels of the two axes apart
             self.figure_.get_layout_engine().set(wspace=0.06)
         self.ax_, self.relevance_ax_ = axes[0], axes[1] if n_axes == 2 else None
-        self._draw_shares(reference)
+        self._draw_frequencies(reference)
         self.relevance_bars_ = None
         if self.relevances is not None:
             self._draw_relevances(axes[1], self.relevances[:, self.shown_])
         never = self.frequency[self.shown_] == 0.0
         names = [self.feature_names[each] for each in self.shown_]
         self.note_ = label_rows(self.ax_, names, never, note)
-        if self.relevance_ax_ is not None:  # its rows are those at the left
+        if self.relevance_ax_ is not None:  # it shares the rows of the left axes
             self.relevance_ax_.set_ylim(self.ax_.get_ylim())
             self.relevance_ax_.tick_params(axis="y", left=False, labelleft=False)
             self.relevance_ax_.spines["left"].set_visible(False)
-        finish(self.ax_)
+        finish_axes(self.ax_)
         return self
 
     def _choose(self, max_features: int, sort: bool) -> str | None:
-        """Choose the inputs to draw; return what to say of the others."""
+        """Choose the features to draw; return a note on the others."""
         mean = np.zeros(len(self.frequency))
         if self.relevances is not None:
             mean = self.relevances.mean(axis=0)
@@ -293,20 +301,24 @@ class SelectionFrequencyDisplay:
         if not len(others):
             return None
         most = self.frequency[others[0]]
-        return f"and {len(others)} more, kept " + (
-            "never" if most == 0.0 else f"in at most {100.0 * most:.0f} %"
+        return f"and {len(others)} more, " + (
+            "never selected" if most == 0.0 else f"selected in at most {100.0 * most:.0f} %"
         )
 
-    def _draw_shares(self, reference: float | None) -> None:
+    def _draw_frequencies(self, reference: float | None) -> None:
         axes, rows = self.ax_, np.arange(len(self.shown_))
-        share = 100.0 * self.frequency[self.shown_]
-        self.bars_ = axes.barh(rows, share, height=0.62, color=tone(axes, MODEL), alpha=0.55, lw=0)
+        fraction = 100.0 * self.frequency[self.shown_]
+        self.bars_ = axes.barh(
+            rows, fraction, height=0.62, color=adapt_colour(axes, MODEL), alpha=0.55, lw=0
+        )
         ends = 100.0 * self.frequency_interval[:, self.shown_]
-        axes.hlines(rows, *ends, color=tone(axes, INK), lw=1.3)
+        axes.hlines(rows, *ends, color=adapt_colour(axes, INK), lw=1.3)
         self.reference_ = None
         if reference is not None:
             at = 100.0 * reference
-            self.reference_ = axes.axvline(at, color=tone(axes, OTHER), ls="--", lw=1.2, zorder=3)
+            self.reference_ = axes.axvline(
+                at, color=adapt_colour(axes, OTHER), ls="--", lw=1.2, zorder=3
+            )
             axes.annotate(
                 f"{at:.3g} %",
                 (at, 1.0),
@@ -316,54 +328,63 @@ class SelectionFrequencyDisplay:
                 ha="center",
                 va="bottom",
                 fontsize=STYLE.font_size,
-                color=tone(axes, OTHER),
+                color=adapt_colour(axes, OTHER),
             )
         axes.set_xlim(0.0, 103.0)
         axes.set_xticks([0, 25, 50, 75, 100])
-        axes.set_xlabel(f"kept in % of {len(self.supports)} resamples")
+        axes.set_xlabel(f"selection frequency (%, {len(self.supports)} resamples)")
         _tidy(axes)
 
     def _draw_relevances(self, axes: Any, values: Matrix) -> None:
         rows = np.arange(values.shape[1])
         mean = values.mean(axis=0)
         self.relevance_bars_ = axes.barh(
-            rows, mean, height=0.62, color=tone(axes, MODEL), alpha=0.55, lw=0
+            rows, mean, height=0.62, color=adapt_colour(axes, MODEL), alpha=0.55, lw=0
         )
         error = np.zeros_like(mean)
         if len(values) > 1:
             error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
             axes.hlines(
-                rows, np.maximum(mean - error, 0.0), mean + error, color=tone(axes, INK), lw=1.3
+                rows,
+                np.maximum(mean - error, 0.0),
+                mean + error,
+                color=adapt_colour(axes, INK),
+                lw=1.3,
             )
         axes.set_xlim(0.0, 1.05 * (mean + error).max() or 1.0)
-        axes.set_xlabel("mean relevance (0 if dropped)")
+        axes.set_xlabel("mean relevance (0 if not selected)")
         _tidy(axes)
 
 
-def _check_share(reference: float) -> float:
-    share = check_positive("reference", reference, allow_zero=True)
-    if share > 1.0:
-        raise ValueError(f"reference must be a share of at most 1; got {share!r}.")
-    return share
+def _check_frequency(reference: float) -> float:
+    fraction = check_positive("reference", reference, allow_zero=True)
+    if fraction > 1.0:
+        raise ValueError(f"reference must be a frequency of at most 1; got {fraction!r}.")
+    return fraction
 
 
 def _tidy(axes: Any) -> None:
-    finish(axes)
+    finish_axes(axes)
     draw_grid(axes, "x")
 
 
-def _kept(estimator: Any, X: Any, y: Any, options: dict[str, Any]) -> tuple[Any, Any, list[str]]:
-    """Fit to a resample; return what was kept, relevances if there are any, and names."""
+def _fit_resample(
+    estimator: Any, X: Any, y: Any, options: dict[str, Any]
+) -> tuple[Any, Any, list[str]]:
+    """Fit to a resample; return the selection, relevances if available, and feature names."""
     inputs, targets = resample(X, y, **options)
     estimator.fit(inputs, targets)
-    model = predictor(estimator)
+    model = get_final_estimator(estimator)
     support = model.get_support() if hasattr(model, "get_support") else None
     if support is not None and not hasattr(model, "feature_relevance_"):
-        return np.asarray(support, dtype=bool), None, names_of(estimator, len(support))
+        return np.asarray(support, dtype=bool), None, get_feature_names(estimator, len(support))
     relevance = np.asarray(
-        attribute_of(
-            estimator, "feature_relevance_", "SelectionFrequencyDisplay", "a number for each"
+        get_fitted_attribute(
+            estimator,
+            "feature_relevance_",
+            "SelectionFrequencyDisplay",
+            "one relevance per feature",
         )
     )
     kept = relevance > 0.0 if support is None else support
-    return kept, relevance, names_of(estimator, len(relevance))
+    return kept, relevance, get_feature_names(estimator, len(relevance))

@@ -1,4 +1,4 @@
-"""What becomes of one coefficient: the rules of the priors, next to thresholds."""
+"""Plot of the shrinkage rules of priors, with soft and hard thresholding."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, Vector
 from relvec.denoising.plain import PlainModel
-from relvec.describing import plain_model
+from relvec.describing import get_denoising_model
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import finish, take_axes, tone
-from relvec.plotting._checks import check_line
+from relvec.plotting._axes import adapt_colour, finish_axes, get_axes
+from relvec.plotting._checks import check_vector
 from relvec.plotting._style import DATA, INK, MODEL
 from relvec.priors import Prior, resolve_prior
 from relvec.solvers.gaussian.shrinkage import entry_threshold, shrinkage
@@ -22,37 +22,37 @@ from relvec.solvers.gaussian.shrinkage import entry_threshold, shrinkage
 __all__ = ["ShrinkageDisplay"]
 
 COLOURS = ("#7fb1dd", "#3f86c4", MODEL, "#0b2a4d", "#5b3a8c", "#8c3a6b")
-"""Of the rules, from the lowest penalty to the highest."""
+"""Colours of the rules, in the order of their penalties."""
 
 
 class ShrinkageDisplay:
-    """Picture of shrinkage: the coefficient of the data across, its estimate upwards.
+    """Plot of shrinkage rules: the estimate as a function of the observed coefficient.
 
-    Below its threshold a coefficient is set to zero. Above, it is shrunk, and the larger it is
-    the less. The penalty of a degree of freedom sets the threshold, ``sqrt(1 + 2 c)``. Everything
-    is in units of the noise.
+    Below the threshold a coefficient is set to zero; above, it is shrunk, and larger coefficients
+    are shrunk less. The penalty ``c`` per degree of freedom determines the threshold,
+    ``sqrt(1 + 2 c)``. All values are in units of the noise standard deviation.
 
-    Use `from_priors` or `from_estimator` to make one.
+    Use `from_priors` or `from_estimator` to create one.
 
     Parameters
     ----------
     penalties : mapping of str to float
-        Name and penalty `c` of every rule.
+        Name and penalty `c` of each rule.
     threshold : float, optional
-        Draw the soft and the hard threshold at this value too.
+        Also draw soft and hard thresholding at this value.
     points : tuple of two array-like, optional
-        Coefficients of the data and their estimates.
+        Observed coefficients and their estimates.
     limit : float, optional
-        Largest coefficient on the axis; by default twice the highest threshold.
+        Limit of the axes; by default twice the largest threshold.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     lines_ : dict of str to matplotlib Line2D
-        The curve of every rule, "soft" and "hard" included.
+        Curves by name of the rule, "soft" and "hard" included.
     points_ : matplotlib Line2D or None
-        The coefficients.
+        Observed coefficients.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class ShrinkageDisplay:
         limit: float | None = None,
     ) -> None:
         if not penalties:
-            raise ValueError("penalties must name at least one rule; got none.")
+            raise ValueError("penalties must contain at least one rule; got none.")
         self.penalties = {
             name: check_positive(f"penalties[{name!r}]", c, allow_zero=True)
             for name, c in penalties.items()
@@ -79,8 +79,8 @@ class ShrinkageDisplay:
         self.threshold = None if threshold is None else check_positive("threshold", threshold)
         self.points: tuple[Vector, Vector] | None = None
         if points is not None:
-            before = check_line("points[0]", points[0])
-            self.points = before, check_line("points[1]", points[1], len(before))
+            before = check_vector("points[0]", points[0])
+            self.points = before, check_vector("points[1]", points[1], len(before))
         highest = max(math.sqrt(entry_threshold(c)) for c in self.penalties.values())
         self.limit = (
             2.0 * max(highest, self.threshold or 0.0)
@@ -97,18 +97,18 @@ class ShrinkageDisplay:
         thresholds: bool = True,
         ax: Any = None,
     ) -> Self:
-        """Draw the rules of several priors.
+        """Plot the shrinkage rules of several priors.
 
         Parameters
         ----------
         priors : sequence of str or Prior, default=("flat", "aic", "bic", "ric")
-            Priors that set a penalty, or none ("flat").
+            Priors with a penalty on degrees of freedom, or "flat".
         n_samples : int, default=1024
             Length of the signal: the penalty of "bic" and "ric" depends on it.
         thresholds : bool, default=True
-            Draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)`` too.
+            Also draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)``.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -133,64 +133,73 @@ class ShrinkageDisplay:
         thresholds: bool = False,
         ax: Any = None,
     ) -> Self:
-        """Draw the rule of a plain model, and its coefficients on it.
+        """Plot the shrinkage rule of a fitted denoiser, with its coefficients.
 
         Parameters
         ----------
         denoiser : SmoothDenoiser or PlainModel
-            Fitted; of a denoiser its `model_` is drawn.
+            Fitted; for a denoiser its `model_` is used.
         channel : int, optional
-            Which part, if the signal has several.
+            Index of the channel, if the signal has several.
         thresholds : bool, default=False
-            Draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)`` too.
+            Also draw soft and hard thresholding at the universal threshold ``sqrt(2 log n)``.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : ShrinkageDisplay
         """
-        model = plain_model(denoiser, channel)
+        model = get_denoising_model(denoiser, channel)
         std = math.sqrt(model.noise_variance)
         universal = math.sqrt(2.0 * math.log(model.data.size)) if thresholds else None
         limit = 3.0 * max(math.sqrt(entry_threshold(model.c)), universal or 0.0)
         near = np.flatnonzero(np.abs(model.data) <= limit * std)
-        near = near[:: -(-len(near) // 4000) or 1]  # more dots would only cover each other
+        near = near[:: -(-len(near) // 4000) or 1]  # more dots would overlap
         points = model.data[near] / std, model.coefficients[near] / std
         rule = {"rule": model.c}
         return cls(rule, threshold=universal, points=points, limit=limit).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : ShrinkageDisplay
         """
-        self.figure_, (self.ax_,) = take_axes(ax, 1, "the rules", figsize=(5.4, 5.0))
+        self.figure_, (self.ax_,) = get_axes(ax, 1, "the rules", figsize=(5.4, 5.0))
         z = np.linspace(-self.limit, self.limit, 2001)
-        self.ax_.plot(z, z, color=tone(self.ax_, "0.85"), lw=1.0, zorder=0)
+        self.ax_.plot(z, z, color=adapt_colour(self.ax_, "0.85"), lw=1.0, zorder=0)
         self.lines_ = {}
-        for place, (name, c) in enumerate(self.penalties.items()):
+        for index, (name, c) in enumerate(self.penalties.items()):
             label = f"{name}, c = {c:.3g}"
-            colour = MODEL if len(self.penalties) == 1 else COLOURS[place % len(COLOURS)]
+            colour = MODEL if len(self.penalties) == 1 else COLOURS[index % len(COLOURS)]
             (self.lines_[name],) = self.ax_.plot(
-                z, z * shrinkage(z * z, c), color=tone(self.ax_, colour), lw=1.8, label=label
+                z,
+                z * shrinkage(z * z, c),
+                color=adapt_colour(self.ax_, colour),
+                lw=1.8,
+                label=label,
             )
         if self.threshold is not None:
             at = f"threshold {self.threshold:.3g}"
             soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold, 0.0)
-            # a jump is no line
+            # NaN interrupts the line at the jump
             hard = np.where(np.abs(z) > self.threshold, z, 0.0)
             hard[np.flatnonzero(np.diff(np.abs(z) > self.threshold))] = np.nan
             for name, values, style in (("soft", soft, "--"), ("hard", hard, ":")):
                 (self.lines_[name],) = self.ax_.plot(
-                    z, values, style, color=tone(self.ax_, INK), lw=1.2, label=f"{name} {at}"
+                    z,
+                    values,
+                    style,
+                    color=adapt_colour(self.ax_, INK),
+                    lw=1.2,
+                    label=f"{name} {at}",
                 )
         self.points_ = None
         if self.points is not None:
@@ -199,18 +208,18 @@ class ShrinkageDisplay:
                 "o",
                 ms=4,
                 mew=0,
-                color=tone(self.ax_, DATA),
+                color=adapt_colour(self.ax_, DATA),
                 alpha=0.6,
                 label="coefficients",
             )
         self.ax_.set(
-            xlabel="coefficient of the data / noise",
-            ylabel="estimate / noise",
+            xlabel="observed coefficient / noise std",
+            ylabel="estimated coefficient / noise std",
             xlim=(-self.limit, self.limit),
             ylim=(-self.limit, self.limit),
             aspect="equal",
         )
-        finish(self.ax_, legend="upper left", grid=True)
+        finish_axes(self.ax_, legend="upper left", grid=True)
         return self
 
 
@@ -219,7 +228,7 @@ def _penalty(prior: Any, n_samples: int) -> float:
     bound = resolved.bind(n_samples)
     if not bound.is_removable:
         raise ValueError(
-            f"The rule of {resolved} has no closed form. Use priors that penalty degrees of "
-            'freedom: "flat", "aic", "bic", "ric" or SmoothnessPrior(c).'
+            f"The shrinkage rule of {resolved} has no closed form. Use a prior with a penalty on "
+            'degrees of freedom: "flat", "aic", "bic", "ric" or SmoothnessPrior(c).'
         )
     return float(bound.penalty)

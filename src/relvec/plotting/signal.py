@@ -1,4 +1,4 @@
-"""A noisy line, what was found in it, and how sure that is."""
+"""Plot of a one-dimensional signal before and after denoising."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._typing import ArrayLike
-from relvec.describing import normal_reach
+from relvec.describing import compute_critical_value
 from relvec.estimators import SmoothDenoiser
-from relvec.plotting._axes import finish, legend_above, set_title, take_axes, tone
-from relvec.plotting._checks import check_coverage, check_line
+from relvec.plotting._axes import adapt_colour, finish_axes, get_axes, place_legend_above, set_title
+from relvec.plotting._checks import check_coverage, check_vector
 from relvec.plotting._style import DATA, MODEL, OTHER
 
 __all__ = ["SignalDisplay"]
 
 
 class SignalDisplay:
-    """Picture of a signal before and after denoising, with a band around the result.
+    """Plot of a signal before and after denoising, with a pointwise credible band.
 
-    Use `from_signal` or `from_estimator` to make one.
+    Use `from_signal` or `from_estimator` to create one.
 
     Parameters
     ----------
     noisy : array-like of shape (n_samples,)
-        What was observed; NaN is a gap.
+        Observed signal; NaN marks missing samples.
     denoised : array-like of shape (n_samples,)
-        What was found.
+        Denoised signal.
     std : array-like of shape (n_samples,), optional
-        Standard deviation of `denoised`, for the band.
+        Posterior standard deviation of `denoised`, for the band.
     x : array-like of shape (n_samples,), optional
-        Positions; numbers or dates. By default the samples are counted.
+        Positions, numbers or dates; by default 0, 1 and so on.
     truth : array-like of shape (n_samples,), optional
-        The signal without noise, if it is known.
+        Signal without noise, if known.
     components : array-like of shape (n_components, n_samples), optional
-        What `denoised` is the sum of, each drawn below.
+        Components that sum to `denoised`, each drawn in a panel below.
     component_names : sequence of str, optional
-        What to call them.
+        Names of the components.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
-        Where the signal is.
+        Axes of the signal.
     component_axes_ : list of matplotlib Axes
-        Where the components are.
+        Axes of the components.
     noisy_, line_, band_, truth_ : matplotlib artists
-        What was drawn; None for what there was no data for.
+        None if not drawn.
 
     Examples
     --------
@@ -71,15 +71,15 @@ class SignalDisplay:
         components: ArrayLike | None = None,
         component_names: Sequence[str] | None = None,
     ) -> None:
-        self.denoised = check_line("denoised", denoised)
+        self.denoised = check_vector("denoised", denoised)
         n = len(self.denoised)
-        self.noisy = check_line("noisy", noisy, n)
-        self.std = None if std is None else check_line("std", std, n)
-        self.truth = None if truth is None else check_line("truth", truth, n)
+        self.noisy = check_vector("noisy", noisy, n)
+        self.std = None if std is None else check_vector("std", std, n)
+        self.truth = None if truth is None else check_vector("truth", truth, n)
         self.x = np.arange(n) if x is None else np.asarray(x)
         if self.x.shape != (n,):
             raise ValueError(
-                f"x must hold {n} positions, one for each sample; got shape {self.x.shape}."
+                f"x must have {n} positions, one per sample; got shape {self.x.shape}."
             )
         self.components = [] if components is None else self._read_components(components, n)
         n_components = len(self.components)
@@ -90,14 +90,14 @@ class SignalDisplay:
         )
         if len(self.component_names) != n_components:
             raise ValueError(
-                f"component_names must hold a name for each of the {n_components} components; "
+                f"component_names must contain a name for each of the {n_components} components; "
                 f"got {len(self.component_names)}."
             )
 
     @staticmethod
     def _read_components(components: Any, n: int) -> list[Any]:
         return [
-            check_line(f"components[{number}]", part, n) for number, part in enumerate(components)
+            check_vector(f"components[{number}]", part, n) for number, part in enumerate(components)
         ]
 
     @classmethod
@@ -112,18 +112,18 @@ class SignalDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Denoise a signal and draw it.
+        """Denoise a signal and plot it.
 
         Parameters
         ----------
         signal : array-like of shape (n_samples,)
-            What was observed.
+            Observed signal.
         x, mask, sample_weight
             As in `SmoothDenoiser.fit`.
         truth : array-like of shape (n_samples,), optional
-            The signal without noise, if it is known.
+            Signal without noise, if known.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         **options : dict
             Parameters of `SmoothDenoiser`.
 
@@ -131,7 +131,7 @@ class SignalDisplay:
         -------
         display : SignalDisplay
         """
-        check_line("signal", signal)
+        check_vector("signal", signal)
         denoiser = SmoothDenoiser(**{"channel_axis": None, **options})
         denoiser.fit(signal, x=x, mask=mask, sample_weight=sample_weight)
         if mask is not None:
@@ -150,23 +150,23 @@ class SignalDisplay:
         component_names: Sequence[str] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what a fitted denoiser or regressor found.
+        """Plot the result of a fitted denoiser or regressor.
 
         Parameters
         ----------
         estimator : SmoothDenoiser, SparseBayesRegressor or RVMRegressor
-            Fitted to `signal`; a regressor to one input, `x`.
+            Fitted to `signal`; a regressor with the single feature `x`.
         signal : array-like of shape (n_samples,)
-            What was observed.
+            Observed signal.
         x : array-like of shape (n_samples,), optional
-            Positions; a regressor needs them.
+            Positions; required for a regressor.
         truth, component_names
             As in the class.
         components : array-like of shape (n_components, n_samples) or bool, optional
-            What to draw below. True draws what each part of a regressor's basis contributes,
-            without its mean.
+            Components to draw below. True draws the centred contribution of each part of the
+            basis of a regressor.
         ax : matplotlib Axes or sequence of them, optional
-            Where to draw; with components one more than there are of them.
+            One for the signal and one per component; a new figure by default.
 
         Returns
         -------
@@ -178,8 +178,8 @@ class SignalDisplay:
             if isinstance(components, bool):
                 if components:
                     raise ValueError(
-                        "components=True is for regressors, whose bases have parts; of a denoiser "
-                        "pass the components themselves."
+                        "components=True is for regressors, whose bases have parts; for a denoiser "
+                        "pass the components as an array."
                     )
                 components = None
         else:
@@ -203,15 +203,14 @@ class SignalDisplay:
         return display.plot(ax)
 
     def plot(self, ax: Any = None, *, coverage: float = 0.95) -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            Where to draw; with components one more than there are of them. By default a new
-            figure.
+            One for the signal and one per component; a new figure by default.
         coverage : float, default=0.95
-            Probability of the band, at each sample by itself.
+            Pointwise coverage of the band.
 
         Returns
         -------
@@ -219,7 +218,7 @@ class SignalDisplay:
         """
         check_coverage(coverage)
         n_parts = len(self.components)
-        self.figure_, axes = take_axes(
+        self.figure_, axes = get_axes(
             ax,
             1 + n_parts,
             "the signal" + (f" and {n_parts} components" if n_parts else ""),
@@ -234,26 +233,26 @@ class SignalDisplay:
         self.noisy_ = self._draw_noisy(x, self.noisy[order])
         self.band_ = None
         if self.std is not None:
-            half = normal_reach(coverage) * self.std[order]
+            half = compute_critical_value(coverage) * self.std[order]
             mean = self.denoised[order]
             self.band_ = self.ax_.fill_between(
                 x,
                 mean - half,
                 mean + half,
-                color=tone(self.ax_, MODEL),
+                color=adapt_colour(self.ax_, MODEL),
                 alpha=0.3,
                 lw=0,
                 label=f"{100 * coverage:.4g} % band",
             )
         (self.line_,) = self.ax_.plot(
-            x, self.denoised[order], color=tone(self.ax_, MODEL), lw=1.3, label="denoised"
+            x, self.denoised[order], color=adapt_colour(self.ax_, MODEL), lw=1.3, label="denoised"
         )
         self.truth_ = None
         if self.truth is not None:
             (self.truth_,) = self.ax_.plot(
                 x,
                 self.truth[order],
-                color=tone(self.ax_, OTHER),
+                color=adapt_colour(self.ax_, OTHER),
                 lw=1.0,
                 ls=(0, (4, 2)),
                 label="truth",
@@ -261,19 +260,19 @@ class SignalDisplay:
         for axes, part, name in zip(
             self.component_axes_, self.components, self.component_names, strict=True
         ):
-            axes.plot(x, part[order], color=tone(axes, MODEL), lw=1.2)
+            axes.plot(x, part[order], color=adapt_colour(axes, MODEL), lw=1.2)
             set_title(axes, name)
-            finish(axes)
+            finish_axes(axes)
         self.ax_.margins(x=0.01)
-        finish(self.ax_)
-        # above the axes: a signal leaves no corner free for sure
-        legend_above(self.ax_)
+        finish_axes(self.ax_)
+        # above the axes, because the signal may occupy every corner
+        place_legend_above(self.ax_)
         return self
 
     def _draw_noisy(self, x: Any, noisy: Any) -> Any:
         n = len(noisy)
-        if n > 5000:  # a line is easier to read than so many dots
-            style = {"lw": 0.5, "color": tone(self.ax_, "0.75"), "rasterized": True}
+        if n > 5000:  # a line is easier to read than many dots
+            style = {"lw": 0.5, "color": adapt_colour(self.ax_, "0.75"), "rasterized": True}
         else:
             size = float(np.clip(90.0 / np.sqrt(n), 2.0, 5.0))
             style = {
@@ -281,14 +280,14 @@ class SignalDisplay:
                 "marker": "o",
                 "ms": size,
                 "mew": 0,
-                "color": tone(self.ax_, DATA),
+                "color": adapt_colour(self.ax_, DATA),
                 "alpha": 0.7,
             }
         return self.ax_.plot(x, noisy, label="observed", **style)[0]
 
 
 def _column(x: Any) -> Any:
-    """Return positions as the one input of a regressor."""
+    """Return positions as the single feature of a regressor."""
     if x is None:
-        raise ValueError("x is needed to draw a regressor: pass its one input, as an array.")
-    return check_line("x", x)[:, np.newaxis]
+        raise ValueError("x is needed to plot a regressor: pass its single feature as an array.")
+    return check_vector("x", x)[:, np.newaxis]

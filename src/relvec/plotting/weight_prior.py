@@ -1,4 +1,4 @@
-"""The density of a weight when its precision is integrated out: what sparsity looks like."""
+"""Plot of the marginal prior density of a weight, with its precision integrated out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from scipy.special import gammaln
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import Vector
 from relvec.describing import shorten
-from relvec.plotting._axes import finish, legend_above, plain, set_title, take_axes, tone
+from relvec.plotting._axes import (
+    adapt_colour,
+    escape_mathtext,
+    finish_axes,
+    get_axes,
+    place_legend_above,
+    set_title,
+)
 from relvec.plotting._style import line_style
 from relvec.priors import GammaPrior, LaplacePrior, Prior, resolve_prior
 from relvec.priors.gamma import BoundGamma
@@ -31,15 +38,15 @@ LOG_2PI = math.log(2.0 * math.pi)
 
 
 class WeightPriorDisplay:
-    """Picture of the density that priors on precisions give to the weights themselves.
+    """Plot of the marginal prior density of the weights, with their precisions integrated out.
 
-    Given its precision a weight is normal. Integrated over precisions its density has a peak at
-    zero and heavy tails: small weights are pulled to zero and large ones are left alone. The flat
-    prior gives ``1 / |w|``, a Gamma prior a Student t density, an exponential density of the
-    variance a Laplace density. Of two weights the contours are stars: mass is along the axes, where
-    one of them is zero.
+    Given its precision a weight is normal. The marginal density has a peak at zero and heavy tails:
+    small weights are shrunk to zero and large ones are hardly shrunk. The flat prior gives
+    ``1 / |w|``, a Gamma prior a Student t density, and an exponential density of the variance a
+    Laplace density. The contours of two weights are star-shaped: the density is concentrated along
+    the axes, where one weight is zero.
 
-    Use `from_priors` to make one.
+    Use `from_priors` to create one.
 
     Parameters
     ----------
@@ -47,28 +54,28 @@ class WeightPriorDisplay:
         Names and priors; "gaussian" is a normal density of precision one. Laplace and smoothness
         priors are in units of the noise, for atoms of unit norm.
     n_samples : int, default=100
-        On which the penalties of "bic" and "ric" depend.
+        Number of samples, on which the penalties of "bic" and "ric" depend.
     limit : float, default=4.0
-        Largest weight on the axes.
+        Limit of the axes.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
-        The only one, or the first.
+        The only axes, or the first.
     axes_ : list of matplotlib Axes
     lines_ : dict of str to matplotlib Line2D
-        Densities; empty for contours.
+        Densities by name; empty for contours.
 
     See Also
     --------
-    ShrinkageDisplay : What priors make of a coefficient.
+    ShrinkageDisplay : Shrinkage rules of priors.
 
     Notes
     -----
-    Densities that cannot be normalised are those of the flat and of the smoothness priors: ``1 /
-    |w|``, and ``exp(-c)`` times as much for weights far above the noise. Their height is that of
-    a density of the logarithm of the precision that is one, or that tends to one.
+    The densities of the flat and of the smoothness priors are improper: ``1 / |w|``, and
+    ``exp(-c)`` times as much for weights far above the noise. They are scaled such that the density
+    of the log precision is one, or tends to one for large precisions.
 
     References
     ----------
@@ -89,13 +96,13 @@ class WeightPriorDisplay:
         self, priors: Mapping[str, str | Prior], *, n_samples: int = 100, limit: float = 4.0
     ) -> None:
         if not priors:
-            raise ValueError("priors must name at least one prior; got none.")
+            raise ValueError("priors must contain at least one prior; got none.")
         self.n_samples = check_integer("n_samples", n_samples, minimum=2)
         self.limit = check_positive("limit", limit)
         self.priors: dict[str, Prior | None] = {}
         for name, prior in priors.items():
             is_gaussian = isinstance(prior, str) and prior == GAUSSIAN
-            known = None if is_gaussian else resolve_prior(prior, takes_density=True)
+            known = None if is_gaussian else resolve_prior(prior, allow_density=True)
             self.priors[name] = known
             self.log_density(name, [1.0])
 
@@ -109,19 +116,19 @@ class WeightPriorDisplay:
         kind: str = "density",
         ax: Any = None,
     ) -> Self:
-        """Draw the densities of several priors.
+        """Plot the densities of several priors.
 
         Parameters
         ----------
         priors : sequence of str or Prior, or mapping of names to them
-            "gaussian", or priors of relvec; a Laplace prior needs a rate. By default an example
-            of each kind of density.
+            "gaussian", or priors of relvec; a Laplace prior needs a fixed rate. By default one
+            example of each kind of density.
         n_samples, limit
             As in the class.
         kind : {"density", "contours"}, default="density"
             As in `plot`.
         ax : matplotlib Axes or sequence of them, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -134,14 +141,14 @@ class WeightPriorDisplay:
         return cls(priors, n_samples=n_samples, limit=limit).plot(ax, kind=kind)
 
     def density(self, name: str, weight: Any) -> Vector:
-        """Return the density of a weight, not normalised where that cannot be done.
+        """Return the density of a weight; not normalised if it is improper.
 
         Parameters
         ----------
         name : str
-            Of the prior.
+            Name of the prior.
         weight : array-like
-            Where.
+            Weights at which the density is evaluated.
         """
         return np.exp(self.log_density(name, weight))
 
@@ -151,19 +158,19 @@ class WeightPriorDisplay:
         Parameters
         ----------
         name : str
-            Of the prior.
+            Name of the prior.
         weight : array-like
-            Where.
+            Weights at which the density is evaluated.
         """
         w = np.abs(np.asarray(weight, dtype=np.float64))
         prior = self.priors[name]
         if prior is None:
             return np.asarray(-0.5 * (w * w + LOG_2PI))
         bound = prior.bind(self.n_samples)
-        if bound.learnt is not None:
+        if bound.rate_hyperprior is not None:
             raise ValueError(
-                f"The rate of {prior} is learnt, so it has no one density. Give a number, such as "
-                "LaplacePrior(2.0)."
+                f"The rate of {prior} is learnt, so its density is not fixed. Give a number, such "
+                "as LaplacePrior(2.0)."
             )
         if bound.rate:
             rate = bound.rate
@@ -172,11 +179,11 @@ class WeightPriorDisplay:
             return _student(w, bound.exponent, bound.raw_rate)
         if bound.has_density:
             raise ValueError(
-                f"There is no picture of {prior}. Give a penalty on degrees of freedom, a Laplace "
-                "rate or a Gamma density."
+                f"{prior} cannot be plotted. Give a prior with a penalty on degrees of freedom, a "
+                "Laplace prior or a Gamma prior."
             )
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(w) + np.log(_share_left(w, float(bound.penalty))))
+            return np.asarray(-np.log(w) + np.log(_penalty_factor(w, float(bound.penalty))))
 
     def is_proper(self, name: str) -> bool:
         """Whether the density can be normalised.
@@ -184,24 +191,24 @@ class WeightPriorDisplay:
         Parameters
         ----------
         name : str
-            Of the prior.
+            Name of the prior.
         """
         prior = self.priors[name]
         if prior is None:
             return True
         bound = prior.bind(self.n_samples)
-        is_laplace = bool(bound.rate or bound.learnt)
+        is_laplace = bool(bound.rate or bound.rate_hyperprior)
         return is_laplace or (isinstance(bound, BoundGamma) and bound.exponent > 0.0)
 
     def plot(self, ax: Any = None, *, kind: str = "density") -> Self:
-        """Draw.
+        """Draw the plot.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, optional
-            Where to draw, one for each prior if `kind` is "contours"; a new figure by default.
+            Axes to draw on, one per prior if `kind` is "contours"; a new figure by default.
         kind : {"density", "contours"}, default="density"
-            The density of one weight, on a logarithmic axis, or that of two.
+            Density of one weight, on a logarithmic axis, or contours for two weights.
 
         Returns
         -------
@@ -211,20 +218,20 @@ class WeightPriorDisplay:
         self.lines_: dict[str, Any] = {}
         if kind == "contours":
             return self._plot_contours(ax)
-        self.figure_, self.axes_ = take_axes(ax, 1, "the densities", figsize=(6.4, 4.0))
+        self.figure_, self.axes_ = get_axes(ax, 1, "the densities", figsize=(6.4, 4.0))
         (self.ax_,) = self.axes_
-        # an even number of points leaves out zero, where some are infinite
+        # an even number of points omits zero, where some densities are infinite
         weight = np.linspace(-self.limit, self.limit, 600)
-        for place, name in enumerate(self.priors):
-            colour, dashes, _ = line_style(place)
+        for index, name in enumerate(self.priors):
+            colour, dashes, _ = line_style(index)
             improper = "" if self.is_proper(name) else " (improper)"
             (self.lines_[name],) = self.ax_.plot(
                 weight,
                 self.density(name, weight),
-                color=tone(self.ax_, colour),
+                color=adapt_colour(self.ax_, colour),
                 ls=dashes,
                 lw=1.8,
-                label=f"{plain(name)}{improper}",
+                label=f"{escape_mathtext(name)}{improper}",
             )
         ends, inside = np.transpose(
             [self.density(name, [self.limit, 0.2 * self.limit]) for name in self.priors]
@@ -236,8 +243,8 @@ class WeightPriorDisplay:
             xlim=(-self.limit, self.limit),
             ylim=(max(0.5 * ends.min(), 1e-4 * ends.max()), 10.0 * inside.max()),
         )
-        finish(self.ax_, grid=True)
-        legend_above(self.ax_)
+        finish_axes(self.ax_, grid=True)
+        place_legend_above(self.ax_)
         return self
 
     def _plot_contours(self, ax: Any) -> Self:
@@ -245,7 +252,7 @@ class WeightPriorDisplay:
         n_columns = min(count, 4)
         n_rows = -(-count // n_columns)
         size = (0.4 + 2.7 * n_columns, 2.9 * n_rows)
-        self.figure_, axes = take_axes(
+        self.figure_, axes = get_axes(
             ax, count, "the priors", nrows=n_rows, ncols=n_columns, figsize=size
         )
         for spare in axes[count:]:
@@ -256,13 +263,13 @@ class WeightPriorDisplay:
         for each, name in zip(self.axes_, self.priors, strict=True):
             one = self.log_density(name, weight)
             both = one[:, None] + one
-            # some are infinite at zero, so that the highest says nothing
+            # quantiles, because some densities are infinite at zero
             lowest, highest = np.quantile(both, [0.0, 0.99])
             levels = np.linspace(lowest, highest, 12)
             each.contourf(weight, weight, both, levels=levels, cmap="Blues", extend="both")
-            set_title(each, plain(shorten(name)))
+            set_title(each, escape_mathtext(shorten(name)))
             each.set(aspect="equal", xlabel="first weight", ylabel="second weight")
-            finish(each)
+            finish_axes(each)
         return self
 
 
@@ -275,14 +282,14 @@ def _student(w: Vector, shape: float, rate: float) -> Vector:
     return np.asarray(value)
 
 
-def _share_left(w: Vector, penalty: float) -> Vector:
-    """What a penalty ``c`` leaves of ``1 / |w|``: between ``exp(-c)``, for large weights, and one.
+def _penalty_factor(w: Vector, penalty: float) -> Vector:
+    """Compute the factor by which a penalty ``c`` reduces ``1 / |w|``: between ``exp(-c)`` and one.
 
     Notes
     -----
-    Spec: the log precision ``log(alpha)`` has density ``exp(-c / (1 + alpha))``. With ``u =
-    log(alpha w^2)`` the share is the mean of that over ``exp(u / 2 - exp(u) / 2) / sqrt(2 pi)``,
-    a smooth function that vanishes at both ends, for which equal steps are exact.
+    The log precision ``log(alpha)`` has density ``exp(-c / (1 + alpha))``. With ``u =
+    log(alpha w^2)`` the factor is the mean of that over ``exp(u / 2 - exp(u) / 2) / sqrt(2 pi)``,
+    a smooth function that vanishes at both ends, so the trapezoidal rule is accurate.
     """
     if not penalty:
         return np.ones_like(w)

@@ -1,4 +1,4 @@
-"""What is believed of the precisions: flat, Gamma, Laplace, penalties on degrees of freedom.
+"""Priors over weight precisions and noise: flat, Gamma, Laplace, smoothness, user-defined.
 
 Examples
 --------
@@ -28,17 +28,17 @@ _NAMED: dict[str, type[Prior]] = {
 }
 
 
-def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> Prior:
-    """Turn the name of a prior into the prior; None is flat.
+def resolve_prior(prior: Prior | str | None, *, allow_density: bool = False) -> Prior:
+    """Return the prior for a name; None means the flat prior.
 
     Parameters
     ----------
     prior : Prior, {"flat", "gamma", "laplace", "smoothness", "aic", "bic", "ric"} or None
-        A prior is returned as it is.
-    takes_density : bool, default=False
-        Whether the caller asks for the densities of log precisions that Laplace and other
-        separable priors have. To leave them out would be a flat prior under another name, so
-        those who do not say so are not given one.
+        A prior object is returned unchanged.
+    allow_density : bool, default=False
+        Whether the caller can use priors with a density of each log precision (Laplace and other
+        separable priors). If not, they are refused: ignoring the density would silently give the
+        flat prior.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> 
     Raises
     ------
     ValueError
-        If it is none of these; the message proposes the nearest name. If it is a Laplace or
-        another separable prior and the caller has no use for one.
+        If the name is unknown, or if it is a Laplace or another separable prior and
+        `allow_density` is False.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def resolve_prior(prior: Prior | str | None, *, takes_density: bool = False) -> 
     if isinstance(prior, Prior):
         resolved = prior
     else:
-        given = {"c": prior} if prior in CRITERIA else {}
-        resolved = _NAMED[check_choice("prior", prior, _NAMED)](**given)
+        parameters = {"c": prior} if prior in CRITERIA else {}
+        resolved = _NAMED[check_choice("prior", prior, _NAMED)](**parameters)
     is_laplace = isinstance(resolved, LaplacePrior) and resolved.rate != 0
-    if not takes_density and (is_laplace or isinstance(resolved, SeparablePrior)):
+    if not allow_density and (is_laplace or isinstance(resolved, SeparablePrior)):
         kind = "Laplace" if is_laplace else "separable"
         raise ValueError(
-            f"There is no {kind} prior here, only in regressors; got prior={prior!r}. Use "
+            f"{kind} priors are available for regression only; got prior={prior!r}. Use "
             'prior="flat", "bic" or another SmoothnessPrior.'
         )
     return resolved

@@ -1,34 +1,45 @@
-"""No opinion: every precision is equally likely on a logarithmic scale."""
+"""Flat prior over log precisions: plain evidence maximisation."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from relvec._typing import BoolArray, Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import BoundPrior, GroupLabels, InverseGamma, Prior, Statistics
 
 
 class BoundFlat(BoundPrior):
-    """Plain evidence: one atom has its best precision in closed form.
+    """Flat prior bound to atoms; the best precision of one atom has a closed form.
 
     Parameters
     ----------
     noise : InverseGamma, optional
-        Density of the noise variance.
+        Prior of the noise variance.
 
     Examples
     --------
     >>> import numpy as np
     >>> from relvec.priors import BoundFlat, Statistics
-    >>> gain, lam = BoundFlat().best(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
+    >>> gain, lam = BoundFlat().best_precision(Statistics(np.ones(1), np.full(1, 3.0)), 50.0, 1.0)
     >>> lam  # s^2 / (q^2 - s), in units of the noise
     array([0.125])
     """
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
-        """Best precision and gain of one atom (Tipping and Faul's, or joint with the noise)."""
+        """Return the best precision of one atom and its gain; see `BoundPrior.best_precision`.
+
+        Notes
+        -----
+        Noise held (Tipping & Faul 2003, section 3): with ``ratio = q^2 / (sigma^2 s)``, the best
+        precision is ``lam = s / (ratio - 1)`` if ``ratio > 1``, otherwise infinite. The gain is
+        ``(ratio - 1 - log ratio) / 2``.
+
+        Noise profiled out: the objective is ``-(N log(1 - u / x) + log(x / lam)) / 2`` with ``x =
+        lam + s`` and ``u = q^2 / R``. It has one stationary point, at ``lam = s (s - u) / (N u -
+        s)``, a maximum if ``N u > s``.
+        """
         s, q, _, _ = known
         with np.errstate(all="ignore"):
             if noise_variance is not None:
@@ -42,36 +53,37 @@ class BoundFlat(BoundPrior):
             gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam))
             return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), lam
 
-    def is_hopeless(
+    def has_no_gain(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> BoolArray:
-        """Tell which atoms the model is better without."""
+        """Return which atoms do not raise the objective at any precision."""
+        # `rate` is that of the Laplace prior, which derives from this class; zero here.
         s, q, _, quadratic = known
         if noise_variance is None:
-            hopeless: BoolArray = n_effective * q * q <= (s + self.rate) * quadratic
+            no_gain: BoolArray = n_effective * q * q <= (s + self.rate) * quadratic
         else:
-            hopeless = q * q <= (s + self.rate) * noise_variance
-        return hopeless
+            no_gain = q * q <= (s + self.rate) * noise_variance
+        return no_gain
 
 
 class FlatPrior(Prior):
-    """Flat prior over log precisions: plain evidence maximisation.
+    """Flat prior over log precisions: plain evidence (marginal likelihood) maximisation.
 
-    The prior of Tipping and Faul (2003); over precisions themselves it is 1 / alpha, which
-    Schmolck (2008) calls Jeffreys' prior. Use it with kernel dictionaries, where atoms are
-    many, similar and individually meaningless. It does not select variables consistently:
-    an atom unrelated to the target enters with probability 0.32, so prefer
-    `SmoothnessPrior` (or a positive ``min_gain``) when the atoms have a meaning of their own.
+    The prior of Tipping & Faul (2003). As a density over the precision ``alpha`` itself it is ``1 /
+    alpha``, which Schmolck (2008) calls Jeffreys' prior. Use it with kernels, which are many and
+    similar, and of which none has a meaning of its own. It is not consistent for variable
+    selection: a basis function unrelated to the target enters with probability 0.32. Prefer
+    `SmoothnessPrior`, or a positive ``min_gain``, if single basis functions are to be interpreted.
 
     Parameters
     ----------
     noise : InverseGamma, optional
-        Density of the noise variance; flat in its logarithm by default.
+        Prior of the noise variance; flat in its logarithm by default.
 
     See Also
     --------
-    SmoothnessPrior : Charges for effective degrees of freedom.
-    GammaPrior : Keeps every atom, with a proper density over its precision.
+    SmoothnessPrior : Penalises effective degrees of freedom.
+    GammaPrior : Keeps every basis function, with a proper density over its precision.
 
     References
     ----------
@@ -92,7 +104,7 @@ class FlatPrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundFlat:
-        """Return the prior of particular atoms."""
+        """Return the prior for particular atoms."""
         return BoundFlat(self.noise)

@@ -1,4 +1,4 @@
-"""Gamma densities over the precisions, as in the first relevance vector machine."""
+"""Gamma priors over the precisions (Tipping 2001)."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ import numpy as np
 
 from relvec._checks import check_choice, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.priors.base import BoundPrior, FixedPoint, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import (
+    BoundPrior,
+    FixedPointTerms,
+    GroupLabels,
+    InverseGamma,
+    Prior,
+    Statistics,
+)
 from relvec.priors.flat import BoundFlat
-from relvec.priors.separable import best_by_search
+from relvec.priors.separable import search_best_precision
 
 MEASURES = ("log_precision", "precision")
-"""Variables over which a density may be meant."""
+"""Variables that the Gamma density may refer to."""
 
 
 class BoundGamma(BoundPrior):
-    """``exponent log(alpha) - rate alpha`` for every raw ``alpha = lam norm^2 / sigma^2``.
+    """Gamma prior bound to atoms: ``h = exponent log(alpha) - raw_rate alpha``.
+
+    ``alpha = lam norm^2 / sigma^2`` is the precision of the weight of the raw atom.
 
     Parameters
     ----------
     exponent, raw_rate : float
-        Of the density, as it is maximised.
+        Exponent and rate of the density as it is maximised.
     column_norm : ndarray of shape (n_atoms,) or None
-        Norms of the atoms; one if None.
+        Norms of the raw atoms; one if None.
     noise : InverseGamma, optional
-        Density of the noise variance.
+        Prior of the noise variance.
     """
 
     has_density = True
@@ -45,18 +54,18 @@ class BoundGamma(BoundPrior):
         self.column_norm = column_norm
 
     def subset(self, atoms: IndexArray) -> Self:
-        """Return the prior of some of the atoms."""
+        """Return the prior of the atoms at positions `atoms`."""
         if self.column_norm is None:
             return self
         return type(self)(self.exponent, self.raw_rate, self.column_norm[atoms], self.noise)
 
     @property
     def unit_rate(self) -> Vector | float:
-        """Rate of the density of unit-norm precisions: raw ones are ``norm^2`` larger."""
+        """Rate for precisions of unit-norm atoms: raw precisions are ``norm^2`` times larger."""
         return self.raw_rate if self.column_norm is None else self.raw_rate * self.column_norm**2
 
     def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
-        """Log density of each log precision; the noise must be known."""
+        """Return the log density of each log precision; the noise must be held."""
         assert noise_variance is not None
         log_raw = log_lam - np.log(noise_variance)
         if self.column_norm is not None:
@@ -64,61 +73,71 @@ class BoundGamma(BoundPrior):
         result: Vector = self.exponent * log_raw - self.raw_rate * np.exp(log_raw)
         return result
 
-    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+    def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
         assert noise_variance is not None
-        pull = self.unit_rate * np.exp(log_lam) / noise_variance
-        return self.exponent - pull, -pull
+        # h' = exponent - rate alpha and h'' = -rate alpha, as functions of log(alpha)
+        rate_alpha = self.unit_rate * np.exp(log_lam) / noise_variance
+        return self.exponent - rate_alpha, -rate_alpha
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
-        """Best precision of one atom; the gain has an arbitrary constant, as none can be absent."""
+        """Return the best precision of one atom, by a search.
+
+        The gain has an arbitrary constant, since no atom can be absent.
+        """
         if noise_variance is None:
-            raise ValueError("a Gamma prior on raw precisions needs a given noise.")
-        return best_by_search(self, known, n_effective, noise_variance)
+            raise ValueError(
+                "a Gamma prior on raw precisions needs a value of the noise variance; got None."
+            )
+        return search_best_precision(self, known, n_effective, noise_variance)
 
-    def noise_counts(self, lam: Vector) -> tuple[float, float]:
-        """What the prior says of the noise, precisions ``lam`` in its units held."""
-        count, ss = super().noise_counts(lam)
-        pull = float(np.sum(self.unit_rate * lam))
-        return count + 2.0 * self.exponent * len(lam), ss + 2.0 * pull
+    def noise_pseudo_observations(self, lam: Vector) -> tuple[float, float]:
+        """Return the prior as pseudo-observations of the noise, at fixed ``lam``."""
+        count, ss = super().noise_pseudo_observations(lam)
+        # With alpha = lam / sigma^2, h = -exponent log(sigma^2) - rate lam / sigma^2 + constant.
+        rate_lam = float(np.sum(self.unit_rate * lam))
+        return count + 2.0 * self.exponent * len(lam), ss + 2.0 * rate_lam
 
-    def fixed_point(self, log_lam: Vector, noise_variance: float) -> FixedPoint:
-        """Return Tipping's terms: twice the shape above, twice the rate below."""
-        return FixedPoint(2.0 * self.exponent, 2.0 * self.unit_rate / noise_variance)
+    def fixed_point_terms(self, log_lam: Vector, noise_variance: float) -> FixedPointTerms:
+        """Return ``2 a``, added to the numerator, and ``2 b``, added to the denominator."""
+        return FixedPointTerms(2.0 * self.exponent, 2.0 * self.unit_rate / noise_variance)
 
 
 class GammaPrior(Prior):
     """Gamma prior over the precisions of the weights and of the noise.
 
-    The hierarchical prior of Tipping (2001, eq. 5-6), whose marginal over a weight is a
-    Student t density. To the log evidence it adds ``exponent * log(alpha) - rate * alpha`` for
-    every atom, with ``alpha`` the precision of the raw weight.
+    The hierarchical prior of Tipping (2001, eqs. 5 and 6), under which the marginal prior of a
+    weight is a Student t density (eq. 32). It adds ``exponent * log(alpha) - rate * alpha`` to the
+    log evidence (marginal likelihood) for every basis function, with ``alpha`` the precision of its
+    weight.
 
-    Where a density has its maximum depends on the variable it is a density of. Over
-    ``log(alpha)``, which Tipping maximises, Gamma(shape, rate) has the exponent `shape`; over
-    ``alpha`` itself it has the exponent ``shape - 1``. `measure` says which is meant. Exponents of
-    -1/2 and less have no maximum: the evidence falls by no more than the square root of a
-    vanishing precision.
+    The maximum of a density depends on the variable. As a density of ``log(alpha)``, which Tipping
+    maximises, Gamma(shape, rate) has the exponent `shape`; as a density of ``alpha`` it has the
+    exponent ``shape - 1``. `measure` selects one of them. With an exponent of -1/2 or less there is
+    no maximum: as ``alpha`` tends to zero the evidence falls like ``alpha^(1/2)``, and the prior
+    grows at least as fast.
 
-    A positive `rate`, or any exponent but zero, gives an infinite precision zero density: no atom
-    can be deleted, and the model is shrunk but not sparse. Use it to reproduce results obtained
-    with such hyper-parameters; for sparsity use `FlatPrior` or `SmoothnessPrior`. It depends on
-    the units of the atoms and of the target.
+    If `rate` is positive, or the exponent is not zero, an infinite precision has zero density. No
+    basis function can then be deleted: the model is shrunk but not sparse. Use this prior to
+    reproduce results obtained with such hyper-parameters; for sparsity use `FlatPrior` or
+    `SmoothnessPrior`. It depends on the units of the basis functions and of the target.
 
     Parameters
     ----------
     shape, rate : float, default=1e-4
-        Of the precision of each weight. The mode, in log precision, is ``shape / rate``.
+        Shape ``a`` and rate ``b`` of the Gamma density of each weight precision. The mode of the
+        density of ``log(alpha)`` is at ``alpha = shape / rate``.
     measure : {"log_precision", "precision"}, default="log_precision"
-        What the density is maximised over.
+        Variable over which the density is maximised.
     noise : InverseGamma, "tipping" or None, default="tipping"
-        Density of the noise variance; "tipping" is ``InverseGamma(1e-4, 1e-4)``, None is none.
+        Prior of the noise variance; "tipping" is ``InverseGamma(1e-4, 1e-4)``, None is flat in its
+        logarithm.
 
     See Also
     --------
-    FlatPrior : The limit of zero shapes and rates, where atoms can be deleted.
+    FlatPrior : The limit of zero shape and rate, in which basis functions can be deleted.
 
     References
     ----------
@@ -148,24 +167,24 @@ class GammaPrior(Prior):
         self.noise: Any = noise
 
     @property
-    def keeps_all(self) -> bool:  # type: ignore[override]  # depends on the parameters
-        """Whether no atom can be absent: always, but for the limit that is flat."""
+    def keeps_all_atoms(self) -> bool:  # type: ignore[override]  # depends on the parameters
+        """Whether no atom can be absent: always, except for zero exponent and rate."""
         return not self.bind(1.0).is_removable
 
     def bind(
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
-        """Return the prior of particular atoms, after checking that it has a maximum.
+        """Return the prior for particular atoms, after checking that the objective has a maximum.
 
         Raises
         ------
         ValueError
-            If a number is negative or not finite; if the exponent is positive and `rate` zero, so
-            that every precision would be pushed to infinity; if the exponent is -1/2 or less, so
-            that every precision would be pushed to zero.
+            If a parameter is negative or not finite; if the exponent is positive and `rate` zero,
+            so that every precision would diverge; if the exponent is -1/2 or less, so that every
+            precision would go to zero.
         """
         shape = check_positive("shape", self.shape, allow_zero=True)
         rate = check_positive("rate", self.rate, allow_zero=True)
@@ -174,13 +193,13 @@ class GammaPrior(Prior):
         if exponent > 0.0 and rate == 0.0:
             raise ValueError(
                 f"GammaPrior(shape={self.shape!r}, rate=0) has no maximum: it pushes every "
-                "precision to infinity. Give a positive rate, or shape=0."
+                "precision to infinity. Use a positive rate, or shape=0."
             )
         if exponent <= -0.5:
             raise ValueError(
                 f"GammaPrior(shape={self.shape!r}, rate={self.rate!r}, measure={self.measure!r}) "
                 f"has no maximum: over precisions its exponent is shape - 1 = {exponent:g}, and "
-                "-1/2 or less pushes every precision to zero. Give a shape above 1/2, or "
+                "-1/2 or less pushes every precision to zero. Use a shape above 1/2, or "
                 'measure="log_precision".'
             )
         noise = self.noise

@@ -1,4 +1,4 @@
-"""Priors that give every log precision a density of its own: the place to add one."""
+"""Separable priors: one density per log precision. Derive from `SeparablePrior` to add one."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ from abc import abstractmethod
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import BoundPrior, GroupLabels, InverseGamma, Prior, Statistics
 
 
 class SeparablePrior(Prior):
-    """A prior that is a product of one density per atom: derive from this to add your own.
+    """Base class of priors that are a product of one density per atom (basis function).
 
-    The log density is a function of ``log lam``, the log precision of the weight of a unit-norm
-    atom in units of the noise, which makes the model independent of the units of atoms and target.
-    It is taken over the prior standard deviation ``lam^(-1/2)`` of the weight, relative to a
-    deviation of zero, an absent atom; over ``log lam`` itself, with the factor ``lam^(-1/2)`` of
-    that change of variables, absent atoms would have no density to compare with. So it must tend
-    to zero for ``log lam`` to infinity, and must not rise as fast as ``lam^(-1/2)`` for ``log lam``
-    to minus infinity. All three methods work elementwise on arrays of any shape; the best
-    precision of an atom is found by a search. Run `relvec.testing.check_prior` on it.
+    Implement three elementwise functions of ``log_lam``: the log density, its slope and its
+    curvature. ``lam`` is the precision of the weight of a unit-norm atom in units of the noise
+    precision, which makes the model independent of the units of atoms and target. The best
+    precision of an atom is found by a one-dimensional search. Run `relvec.testing.check_prior` on
+    the class.
+
+    The density is that of the prior standard deviation ``lam^(-1/2)`` of the weight, relative to a
+    standard deviation of zero, at which the atom is absent. (A density of ``log lam`` would have a
+    further factor ``lam^(-1/2)``, and zero density for absent atoms.) The log density must
+    therefore tend to zero as ``log_lam`` tends to infinity. As ``log_lam`` tends to minus infinity
+    it must grow more slowly than ``-log_lam / 2``, otherwise the objective has no maximum.
 
     Parameters
     ----------
     noise : InverseGamma, optional
-        Density of the noise variance; flat in its logarithm by default.
+        Prior of the noise variance; flat in its logarithm by default.
 
     Examples
     --------
-    A half-Cauchy density of the prior standard deviation of each weight:
+    A half-Cauchy prior of the standard deviation of each weight:
 
     >>> import numpy as np
     >>> from relvec import SparseBayesRegressor
@@ -60,33 +63,33 @@ class SeparablePrior(Prior):
 
     @abstractmethod
     def log_density(self, log_lam: Vector) -> Vector:
-        """Log density at each log precision, relative to that of an absent atom."""
+        """Return the log density at each log precision, relative to an absent atom."""
 
     @abstractmethod
     def slope(self, log_lam: Vector) -> Vector:
-        """Derivative of `log_density`."""
+        """Return the first derivative of `log_density`."""
 
     @abstractmethod
     def curvature(self, log_lam: Vector) -> Vector:
-        """Second derivative of `log_density`."""
+        """Return the second derivative of `log_density`."""
 
     def bind(
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
-        """Return the prior of particular atoms."""
+        """Return the prior for particular atoms."""
         return BoundSeparable(self)
 
 
 class BoundSeparable(BoundPrior):
-    """A density of every log precision, the best of which is searched for.
+    """Separable prior bound to atoms.
 
     Parameters
     ----------
     prior : SeparablePrior
-        The density.
+        The prior.
     """
 
     has_density = True
@@ -96,34 +99,36 @@ class BoundSeparable(BoundPrior):
         self.prior = prior
 
     def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
-        """Log density of each log precision, relative to that of an absent atom."""
+        """Return the log density of each log precision, relative to an absent atom."""
         return self.prior.log_density(log_lam)
 
-    def slopes(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
+    def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
         return self.prior.slope(log_lam), self.prior.curvature(log_lam)
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
-        """Best precision of one atom, by a search."""
-        return best_by_search(self, known, n_effective, noise_variance)
+        """Return the best precision of one atom and its gain, by a search."""
+        return search_best_precision(self, known, n_effective, noise_variance)
 
 
-def best_by_search(
+def search_best_precision(
     prior: BoundPrior, known: Statistics, n_effective: float, noise_variance: float | None
 ) -> tuple[Vector, Vector]:
-    """Best precision and gain of one atom under any density: a grid, then bisection of the slope.
+    """Find the best precision of one atom under any density: a grid, then bisection of the slope.
 
-    See `BoundPrior.best`. The grid has three points per decade, which every density that is
-    smooth on that scale is resolved by; bisection is exact to rounding.
+    See `BoundPrior.best_precision`. The grid has three points per decade, which resolves every
+    density that is smooth on that scale; bisection is exact to rounding.
     """
     shape = np.broadcast_shapes(np.shape(known.s), np.shape(known.quadratic))
     s, q = np.broadcast_to(known.s, shape), np.broadcast_to(known.q, shape)
     w = np.broadcast_to(0.0 if known.w is None else known.w, shape)
     grid = np.linspace(-30.0, 30.0, 81)
     with np.errstate(all="ignore"):
-
+        # The change of the objective by an atom of log precision theta, with x = lam + s:
+        # -(N log(1 - u / x) + log(1 + s / lam)) / 2 - w / x + h(theta), noise profiled out;
+        # -(-q^2 / (sigma^2 x) + log(1 + s / lam)) / 2 - w / x + h(theta), noise held.
         def gain(theta: Vector) -> Vector:
             lam = np.exp(theta)
             x = lam + s
@@ -134,6 +139,7 @@ def best_by_search(
             value: Vector = -0.5 * (fit + np.log1p(s / lam)) - w / x
             return value + prior.log_density(theta, noise_variance)
 
+        # Its derivative with respect to theta.
         def slope(theta: Vector) -> Vector:
             lam = np.exp(theta)
             x = lam + s
@@ -143,14 +149,15 @@ def best_by_search(
             else:
                 fit = q * q * lam / (noise_variance * x * x)
             value: Vector = 0.5 * (s / x - fit) + w * lam / (x * x)
-            return value + prior.slopes(theta, noise_variance)[0]
+            return value + prior.derivatives(theta, noise_variance)[0]
 
         best = np.full(shape, -np.inf)
         theta = np.full(shape, grid[-1])
-        for at in grid:
-            here = gain(np.full(shape, at))
-            better = here > best
-            best, theta = np.where(better, here, best), np.where(better, at, theta)
+        for log_lam in grid:
+            value_there = gain(np.full(shape, log_lam))
+            better = value_there > best
+            best = np.where(better, value_there, best)
+            theta = np.where(better, log_lam, theta)
         low, high = theta - (grid[1] - grid[0]), theta + (grid[1] - grid[0])
         for _ in range(60):
             middle = 0.5 * (low + high)
@@ -158,6 +165,6 @@ def best_by_search(
             low, high = np.where(rises, middle, low), np.where(rises, high, middle)
         theta = 0.5 * (low + high)
         best = gain(theta)
-    # A maximum at the far end of the grid is an atom that is better left out.
+    # A maximum at the upper end of the grid means that the best precision is infinite.
     found = np.isfinite(best) & (theta < grid[-1])
     return np.where(found, best, -np.inf), np.exp(theta)

@@ -1,4 +1,4 @@
-"""A penalty on effective degrees of freedom, borrowed from information criteria."""
+"""Smoothness prior: a penalty on effective degrees of freedom, as in information criteria."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import numpy as np
 
 from relvec._checks import check_choice, check_positive
 from relvec._typing import IndexArray, Vector
-from relvec.priors.base import BoundPrior, Groups, InverseGamma, Prior, Statistics
+from relvec.priors.base import BoundPrior, GroupLabels, InverseGamma, Prior, Statistics
 from relvec.priors.flat import BoundFlat
 
 CRITERIA = ("aic", "bic", "ric")
-"""Information criteria that name a penalty."""
+"""Information criteria, as names of penalties."""
 
 
 class BoundSmoothness(BoundFlat):
-    """A penalty on the effective degrees of freedom of all atoms, or of each.
+    """Smoothness prior bound to atoms: ``-sum_i c_i gamma_i`` is added to the log evidence.
 
     Parameters
     ----------
     penalty : float or ndarray of shape (n_atoms,)
-        ``c`` of each effective degree of freedom.
+        Penalty ``c`` per effective degree of freedom: one number, or one per atom.
     noise : InverseGamma, optional
-        Density of the noise variance.
+        Prior of the noise variance.
 
     Examples
     --------
@@ -41,25 +41,30 @@ class BoundSmoothness(BoundFlat):
         self.is_penalised = bool(np.any(penalty))
 
     def subset(self, atoms: IndexArray) -> Self:
-        """Return the prior of some of the atoms."""
+        """Return the prior of the atoms at positions `atoms`."""
         if isinstance(self.penalty, float):
             return self
         return type(self)(self.penalty[atoms], self.noise)
 
-    def best(
+    def best_precision(
         self, known: Statistics, n_effective: float, noise_variance: float | None
     ) -> tuple[Vector, Vector]:
-        """Best precision and gain of one atom; see `BoundPrior.best`.
+        """Return the best precision of one atom and its gain; see `BoundPrior.best_precision`.
 
         Notes
         -----
-        With the noise held the rule of the flat prior holds for ``q^2 - 2 sigma^2 w``. With the
-        noise profiled out, stationary points in ``x = lam + s`` are the roots of a quadratic, of
-        which both are looked at: `w` may have either sign.
+        With the noise held, ``q^2 - 2 sigma^2 w`` replaces ``q^2`` in the formulas of the flat
+        prior. With the noise profiled out, let ``x = lam + s``, ``u = q^2 / R`` and ``p = 2 w``.
+        The objective ``-(N log(1 - u / x) + log(x / (x - s)) + p / x) / 2`` is stationary at
+        the roots of ``a2 x^2 + a1 x + a0 = 0`` with::
+
+            a2 = p + s - N u,    a1 = N u s - s u - p (u + s),    a0 = p u s
+
+        Both roots are candidates, since `w` may have either sign.
         """
         s, q, w, _ = known
         if w is None:
-            return super().best(known, n_effective, noise_variance)
+            return super().best_precision(known, n_effective, noise_variance)
         with np.errstate(all="ignore"):
             if noise_variance is not None:
                 ratio = q * q / (noise_variance * s) - 2.0 * w / s
@@ -71,7 +76,8 @@ class BoundSmoothness(BoundFlat):
             a1 = n_effective * u * s - s * u - penalty * (u + s)
             a0 = penalty * u * s
             root = np.sqrt(np.maximum(a1 * a1 - 4.0 * a2 * a0, 0.0))
-            half = -0.5 * (a1 + np.where(a1 >= 0.0, root, -root))  # no cancellation
+            # Roots half / a2 and a0 / half: the signs are chosen such that nothing cancels.
+            half = -0.5 * (a1 + np.where(a1 >= 0.0, root, -root))
             best_gain = np.full(np.shape(u), -np.inf)
             best_lam = np.full(np.shape(u), np.inf)
             for x in (half / a2, a0 / half):
@@ -83,36 +89,35 @@ class BoundSmoothness(BoundFlat):
                 best_lam = np.where(better, lam, best_lam)
             return best_gain, best_lam
 
-    is_hopeless = BoundPrior.is_hopeless
+    has_no_gain = BoundPrior.has_no_gain
 
 
 class SmoothnessPrior(Prior):
-    """Prior ``exp(-c * df)``, with ``df`` the trace of the smoothing matrix.
+    """Smoothness prior ``exp(-c * df)``, with ``df`` the effective degrees of freedom.
 
-    The smooth relevance vector machine (Schmolck and Everson, 2007) with the exact number
-    of effective degrees of freedom. Under an orthonormal dictionary it keeps a coefficient
-    when it exceeds ``sqrt(1 + 2 c)`` standard deviations of the noise. Use it for denoising
-    and whenever atoms are to be selected: it stays sparse where the flat prior interpolates
-    the noise. Unlike a Gamma prior it is unchanged when atoms or target are rescaled.
+    The smooth relevance vector machine of Schmolck & Everson (2007), with ``df`` the trace of the
+    smoothing matrix ``Phi S Phi'``. In an orthonormal basis a coefficient is kept if it exceeds
+    ``sqrt(1 + 2 c)`` standard deviations of the noise. Use it for denoising and for variable
+    selection: it stays sparse where the flat prior interpolates the noise. Unlike a Gamma prior, it
+    does not depend on the units of basis functions and target.
 
     Parameters
     ----------
     c : {"aic", "bic", "ric"}, float or sequence of them, default="bic"
-        Penalty on one degree of freedom, in nats: 1 for "aic", ``log(n) / 2`` for "bic" and
-        ``log(n)`` for "ric". With "aic" and a free noise level one noise coefficient in five
-        is still kept: hold the noise, or pay more. 0 is the flat prior. With `by`, a sequence
-        has one entry for each group, in ascending order of their labels.
+        Penalty per effective degree of freedom, in nats: 1 for "aic", ``log(n) / 2`` for "bic" and
+        ``log(n)`` for "ric". With "aic" and estimated noise, one pure-noise coefficient in five is
+        still kept: fix the noise variance, or use a larger penalty. 0 is the flat prior. With `by`,
+        a sequence has one entry per group, in ascending order of the group labels.
     by : {"level", "part"}, array-like of shape (n_atoms,) or None, default=None
-        Groups of atoms with penalties of their own: the levels of wavelets, the parts of a union
-        of bases, or the labels given. A criterion then counts the atoms of the group instead of
-        the observations; every effective degree of freedom ``gamma_i`` of an atom has the
-        penalty of its group.
+        Groups of basis functions (atoms) with separate penalties: wavelet levels, the parts of a
+        union of bases, or one label per atom. For a criterion, ``n`` is then the number of atoms in
+        the group instead of the number of observations.
     noise : InverseGamma, optional
-        Density of the noise variance; flat in its logarithm by default.
+        Prior of the noise variance; flat in its logarithm by default.
 
     See Also
     --------
-    FlatPrior : The same with ``c = 0``.
+    FlatPrior : The special case ``c = 0``.
 
     References
     ----------
@@ -145,63 +150,65 @@ class SmoothnessPrior(Prior):
         self,
         n_samples: float,
         column_norm: Vector | None = None,
-        groups: Groups | None = None,
+        groups: GroupLabels | None = None,
     ) -> BoundPrior:
-        """Return the prior of particular atoms.
+        """Return the prior for particular atoms.
 
         Raises
         ------
         ValueError
-            If `c` is neither a number that is not negative nor a criterion, or has another length
-            than there are groups; if nothing tells the groups.
+            If `c` is neither a non-negative number nor a criterion; if its length differs from the
+            number of groups; if `by` names groups that the basis does not have.
         """
         if self.by is None:
             if not isinstance(self.c, str) and np.ndim(self.c):
                 raise ValueError(
-                    f"c={self.c!r} has several penalties, but nothing says which atoms they are "
-                    'for: give by="level", by="part" or a label for every atom.'
+                    f"c={self.c!r} has several penalties, but no groups of atoms are given: set "
+                    'by="level", by="part" or pass a label for every atom.'
                 )
-            penalty: float | Vector = _penalty(self.c, n_samples)
+            penalty: float | Vector = _resolve_penalty(self.c, n_samples)
         else:
-            penalty = self._by_group(_labels(self.by, groups, column_norm))
+            penalty = self._penalties_by_group(_group_labels(self.by, groups, column_norm))
         return BoundSmoothness(penalty, self.noise) if np.any(penalty) else BoundFlat(self.noise)
 
-    def _by_group(self, labels: IndexArray) -> Vector:
-        """Penalty of every atom, by its group."""
-        names, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        several = not isinstance(self.c, str) and np.ndim(self.c) == 1
-        given = list(self.c) if several else [self.c] * len(names)  # type: ignore[arg-type]
-        if len(given) != len(names):
+    def _penalties_by_group(self, labels: IndexArray) -> Vector:
+        """Return the penalty of every atom from the labels of its group."""
+        names, position, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        is_sequence = not isinstance(self.c, str) and np.ndim(self.c) == 1
+        penalties = list(self.c) if is_sequence else [self.c] * len(names)  # type: ignore[arg-type]
+        if len(penalties) != len(names):
             raise ValueError(
-                f"c has {len(given)} penalties and by={self.by!r} gives {len(names)} groups: give "
-                "one penalty for each group, or one for all."
+                f"c has {len(penalties)} penalties, but by={self.by!r} makes {len(names)} groups; "
+                "pass one penalty per group, or one for all."
             )
-        each = [_penalty(c, count) for c, count in zip(given, counts.tolist(), strict=True)]
-        return np.array(each)[place]
+        each = [
+            _resolve_penalty(c, count) for c, count in zip(penalties, counts.tolist(), strict=True)
+        ]
+        return np.array(each)[position]
 
 
-def _penalty(c: Any, n: float) -> float:
-    """Penalty on one degree of freedom, by a criterion that counts `n`."""
+def _resolve_penalty(c: Any, n: float) -> float:
+    """Return the penalty per degree of freedom; `n` is the size in the criterion."""
     if not isinstance(c, str):
         return check_positive("c", c, allow_zero=True, also=f"or one of {CRITERIA}")
     log_n = math.log(max(n, 1.0))
     return {"aic": 1.0, "bic": 0.5 * log_n, "ric": log_n}[check_choice("c", c, CRITERIA)]
 
 
-def _labels(by: Any, groups: Groups | None, column_norm: Vector | None) -> IndexArray:
-    """Group of every atom."""
+def _group_labels(by: Any, groups: GroupLabels | None, column_norm: Vector | None) -> IndexArray:
+    """Return the group label of every atom."""
     if isinstance(by, str):
         check_choice("by", by, ("level", "part"))
         if groups is None:
             raise ValueError(
-                f"by={by!r} needs a basis that tells its {by}s, which there is not here. Give one "
-                "penalty for all, or a label for every atom."
+                f"by={by!r} needs a basis with {by}s, and none is known here. Pass one penalty for "
+                "all atoms, or a label for every atom."
             )
         return groups(by)
     labels = np.asarray(by)
     n_atoms = None if column_norm is None else len(column_norm)
     if labels.ndim != 1 or (n_atoms is not None and len(labels) != n_atoms):
         raise ValueError(
-            f"by must have one label for each of the {n_atoms} atoms; got shape {labels.shape}."
+            f"by must hold one label for each of the {n_atoms} atoms; got shape {labels.shape}."
         )
     return labels

@@ -1,4 +1,4 @@
-"""Published algorithms as they were published: options by name, oracles, and to compare with."""
+"""Published algorithms as printed: references for tests and comparisons, and options by name."""
 
 from relvec.published.alternating_drvm import AlternatingDRVM
 from relvec.published.fixed_point import FixedPointSolver

@@ -1,7 +1,7 @@
-"""Kernels with one weight per feature, their derivatives, and the evidence of given columns.
+"""Kernels with one weight per feature, their derivatives, and the evidence of a linear model.
 
-Nothing here is larger than (n_samples, n_centres + n_features): squared differences are summed
-by matrix products, never stored for all pairs and features at once.
+No array is larger than (n_samples, n_centres + n_features): squared differences are summed by
+matrix products, never stored for all pairs and features.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from relvec._linalg import inverse_from_cholesky, log_det_cholesky, robust_chole
 from relvec._typing import Matrix, Vector
 from relvec.evidence import mackay_noise, mackay_update
 from relvec.kernels.gradients import squared_difference_sums
-from relvec.priors.base import FixedPoint
+from relvec.priors.base import FixedPointTerms
 
 
 def _distances(X: Matrix, Z: Matrix, weight: Vector) -> Matrix:
-    """Sums of squared differences under weights that are not negative."""
+    """Return squared distances ``sum_k weight_k (x_k - z_k)^2`` for non-negative weights."""
     root = np.sqrt(weight)
     a, b = X * root, Z * root
     squared = np.einsum("ik,ik->i", a, a)[:, None] + np.einsum("jk,jk->j", b, b)
@@ -29,8 +29,8 @@ def _distances(X: Matrix, Z: Matrix, weight: Vector) -> Matrix:
 def scaled_kernel(X: Matrix, Z: Matrix, theta: Vector) -> Matrix:
     """Return ``exp(-sum_k theta_k (x_k - z_k)^2)``, for weights of either sign.
 
-    A smoothed indicator does not exclude negative weights. The kernel then grows with distance
-    and would overflow far from the data; it is held at ``exp(300)``.
+    The smoothed indicator prior does not exclude negative weights. The kernel then grows with
+    distance and would overflow far from the data, so it is bounded by ``exp(300)``.
 
     Parameters
     ----------
@@ -48,20 +48,20 @@ def scaled_kernel(X: Matrix, Z: Matrix, theta: Vector) -> Matrix:
     >>> scaled_kernel(np.array([[0.0, 1.0]]), np.array([[1.0, 3.0]]), np.array([0.5, 0.0]))
     array([[0.60653066]])
     """
-    centre = Z.mean(axis=0) if len(Z) else 0.0  # small numbers: less is lost in the differences
+    centre = Z.mean(axis=0) if len(Z) else 0.0  # centring reduces cancellation
     X, Z = X - centre, Z - centre
     exponent = -_distances(X, Z, np.maximum(theta, 0.0))
     negative = theta < 0.0
     if negative.any():
         exponent += _distances(X[:, negative], Z[:, negative], -theta[negative])
-        np.minimum(exponent, 300.0, out=exponent)  # whose squares can still be summed
+        np.minimum(exponent, 300.0, out=exponent)  # squares can still be summed
     return np.exp(exponent, out=exponent)
 
 
-def kernel_slopes(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector) -> Matrix:
-    """Derivatives of ``kernel @ weight`` with respect to the weights of the features.
+def kernel_jacobian(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector) -> Matrix:
+    """Return the Jacobian of ``kernel @ weight`` with respect to the feature weights.
 
-    The matrix D of Heimsæter (2021, eq. 3.12), ``-sum_j w_j K_ij (x_ik - x_jk)^2``, by three
+    The matrix D of Heimsæter (2021, eq. 3.12), ``D_ik = -sum_j w_j K_ij (x_ik - x_jk)^2``, by three
     matrix products.
     """
     centre = X.mean(axis=0)
@@ -74,9 +74,9 @@ def kernel_slopes(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector) -> Matri
 
 
 def kernel_curvature(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector, score: Vector) -> Matrix:
-    """Second derivatives of ``score @ kernel @ weight``: the matrix E of eq. 3.15.
+    """Return the Hessian of ``score @ kernel @ weight`` in the feature weights.
 
-    One pass over the pairs of rows for each feature, of shape (n_samples, n_centres).
+    The matrix E of Heimsæter (2021, eq. 3.15), by one pass over all pairs of rows per feature.
     """
     base = score[:, None] * kernel * weight
     rows = [
@@ -87,22 +87,23 @@ def kernel_curvature(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector, score
     return symmetric
 
 
-class Conditioned(NamedTuple):
-    """Weights given precisions and noise, and how probable the target is without them."""
+class WeightPosterior(NamedTuple):
+    """Gaussian posterior of the weights at given precisions and noise, and the log evidence."""
 
     log_evidence: float
     mean: Vector
     covariance: Matrix
     residual: Vector
     well_determined: Vector
-    """``1 - precision * variance`` of each weight, between zero and one."""
+    """Well-determinedness ``gamma_i = 1 - alpha_i Sigma_ii`` (Tipping 2001, eq. 17)."""
 
 
-def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -> Conditioned:
-    """Posterior of the weights and log evidence of Gaussian targets (Tipping, eqs. 12, 13, 36).
+def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -> WeightPosterior:
+    """Return the posterior of the weights and the log evidence (Tipping 2001, eqs. 12, 13, 36).
 
-    Solved in the system ``I + A^-1/2 Phi' Phi A^-1/2 / noise``, whose eigenvalues are at least
-    one. Divided by its diagonal it has a Cholesky factor, if need be after a shift by rounding.
+    The system is ``I + A^-1/2 Phi' Phi A^-1/2 / noise``, whose eigenvalues are at least one, scaled
+    to unit diagonal. Its Cholesky factor exists, if necessary after adding jitter of the size of
+    rounding errors.
 
     Examples
     --------
@@ -119,36 +120,37 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
     factor = robust_cholesky(system * np.outer(unit, unit))
     inverse = inverse_from_cholesky(factor) * np.outer(unit, unit)
     covariance = inverse * np.outer(root, root)
-    # Solved rather than multiplied by the inverse, which loses everything when noise is tiny.
+    # Solved, not multiplied by the inverse, which loses all digits if the noise is tiny.
     right = unit * (scaled.T @ target) / np.sqrt(noise)
     mean = root * unit * solve_cholesky(factor, right)
     residual = target - design @ mean
+    # log|C| = N log(noise) + log|system| and t' C^-1 t = |residual|^2 / noise + mu' A mu
     log_det = log_det_cholesky(factor) - 2.0 * np.log(unit).sum()
     misfit = residual @ residual / noise + precision @ mean**2
     log_evidence = -0.5 * (len(target) * np.log(2.0 * np.pi * noise) + log_det + misfit)
     gamma = np.clip(1.0 - inverse.diagonal(), 0.0, 1.0)
-    return Conditioned(float(log_evidence), mean, covariance, residual, gamma)
+    return WeightPosterior(float(log_evidence), mean, covariance, residual, gamma)
 
 
-def updated_precision(gamma: Vector, mean: Vector) -> Vector:
-    """MacKay's re-estimate of precisions; infinite where the mean is zero."""
-    # rounding may leave a well-determinedness at or below zero, and the precision with it
+def mackay_precision(gamma: Vector, mean: Vector) -> Vector:
+    """Return ``gamma_i / mu_i^2`` (Tipping 2001, eq. 16); infinite where the mean is zero."""
+    # Rounding may give a well-determinedness, and hence a precision, of zero or less.
     gamma = np.clip(gamma, 1e-16, 1.0)
-    updated = mackay_update(gamma, gamma, mean, 1.0, None, FixedPoint())
+    updated = mackay_update(gamma, gamma, mean, 1.0, None, FixedPointTerms())
     return np.where(mean**2 > 1e-300, updated, np.inf)
 
 
-def updated_noise(found: Conditioned, floor: float) -> float:
-    """MacKay's re-estimate of the noise variance."""
+def mackay_noise_variance(found: WeightPosterior, floor: float) -> float:
+    """Return ``|t - Phi mu|^2 / (N - sum gamma)`` (Tipping 2001, eq. 18), at least `floor`."""
     residual, gamma = found.residual, found.well_determined
     return max(mackay_noise(float(residual @ residual), gamma, len(residual), 1e-8), floor)
 
 
-def variance_at(design: Matrix, covariance: Matrix) -> Vector:
-    """Variance of the output where the columns have these values."""
+def function_variance(design: Matrix, covariance: Matrix) -> Vector:
+    """Return the posterior variance of the function at the rows of `design`."""
     return np.einsum("ij,ij->i", design @ covariance, design)
 
 
-def with_constant(columns: Matrix, has_intercept: bool) -> Matrix:
-    """Columns of a design, behind a constant one if it is in the model."""
+def prepend_constant(columns: Matrix, has_intercept: bool) -> Matrix:
+    """Return the columns of a design, after a constant column if `has_intercept`."""
     return np.column_stack([np.ones((len(columns), int(has_intercept))), columns])

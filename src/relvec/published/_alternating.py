@@ -1,4 +1,4 @@
-"""What Heimsæter's two algorithms share: sample weights and feature weights in turn."""
+"""Base class of Heimsæter's two algorithms: alternating sample weights and feature weights."""
 
 from __future__ import annotations
 
@@ -10,52 +10,56 @@ from sklearn.base import BaseEstimator
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.likelihoods import BoundLikelihood
-from relvec.published._algebra import scaled_kernel, with_constant
-from relvec.published._inputs import at_least_one, per_feature
+from relvec.published._algebra import prepend_constant, scaled_kernel
+from relvec.published._inputs import broadcast_to_features, keep_at_least_one
 from relvec.published._newton import NewtonRules, ascend
 from relvec.published._objectives import FeatureObjective, TruncatedPrior
 
 
 @dataclass
 class State:
-    """The data, and everything that changes from one iteration to the next."""
+    """The data, and the quantities that change from one iteration to the next."""
 
     X: Matrix
     y: Vector
     sign: Vector
-    """By which the column of each sample is multiplied."""
+    """Sign by which the kernel of each sample is multiplied."""
     rows: IndexArray
+    """Samples that are kept."""
     features: IndexArray
+    """Features that are kept."""
     alpha: Vector
-    """Precision of the intercept first, if it is in the model."""
+    """Precisions of the weights: of the intercept first, if it is in the model."""
     weight: Vector
-    """In the order of `alpha`; those of kernels before the sign of their column."""
+    """Weights in the order of `alpha`; those of kernels are not multiplied by their sign."""
     theta: Vector
+    """Feature weights."""
     beta: Vector
+    """Precisions of the feature weights."""
     noise: float = np.nan
     noise_floor: float = 0.0
     trace: list[float] = field(default_factory=list)
 
     @property
     def first(self) -> int:
-        """Place of the first kernel among the columns: one if the intercept is in the model."""
+        """Position of the first kernel among the columns: one if the intercept is in the model."""
         return len(self.weight) - len(self.rows)
 
     @property
     def intercept(self) -> float:
-        """Weight of the constant; zero if it was pruned."""
+        """Weight of the constant column; zero if it was pruned."""
         return float(self.weight[: self.first].sum())
 
     def design(self) -> Matrix:
-        """Columns of the model at the training inputs."""
+        """Return the columns of the model at the training inputs."""
         used = self.X[:, self.features]
         kernel = scaled_kernel(used, used[self.rows], self.theta) * self.sign[self.rows]
-        return with_constant(kernel, self.first > 0)
+        return prepend_constant(kernel, self.first > 0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AlternatingEstimator(BaseEstimator):
-    """Kernels with feature weights, pruned by the precisions of both kinds of weight."""
+    """Kernels with feature weights; samples and features are pruned by their precisions."""
 
     initial_theta: Any = None
     initial_beta: Any = 1.0
@@ -72,8 +76,10 @@ class AlternatingEstimator(BaseEstimator):
     truncation: str = "smoothed"
     fit_intercept: bool = True
 
-    def _start(self, X: Matrix, y: Vector, sign: Vector, alpha: float, weight: float) -> State:
-        """Give all weights the same precision and value."""
+    def _initial_state(
+        self, X: Matrix, y: Vector, sign: Vector, alpha: float, weight: float
+    ) -> State:
+        """Return the state in which all weights have the same precision and value."""
         if not self.smallest_step < self.initial_step <= 1.0:
             raise ValueError(
                 "initial_step must be larger than smallest_step and at most 1; "
@@ -90,37 +96,39 @@ class AlternatingEstimator(BaseEstimator):
             features=np.arange(n_features),
             alpha=np.full(size, float(alpha)),
             weight=np.full(size, float(weight)),
-            theta=per_feature("initial_theta", theta, n_features),
-            beta=per_feature("initial_beta", self.initial_beta, n_features, positive=True),
+            theta=broadcast_to_features("initial_theta", theta, n_features),
+            beta=broadcast_to_features(
+                "initial_beta", self.initial_beta, n_features, positive=True
+            ),
         )
 
     def _prior(self, precision: Vector, first: int) -> TruncatedPrior:
-        """Prior of weights of which those before `first` are not truncated."""
+        """Return the prior of weights; those before position `first` are not truncated."""
         truncated = np.arange(len(precision)) >= first
         scale = self.indicator_scale if self.truncation == "smoothed" else None
         return TruncatedPrior(precision, truncated, scale)
 
     def _rules(self, steps: int, size: int, *, stale: bool = False) -> NewtonRules:
-        """At most so many Newton steps, until the norm of the gradient over `size` is small."""
+        """Return the constants of at most `steps` Newton steps; `size` scales the gradient norm."""
         first, smallest = self.initial_step, self.smallest_step
         return NewtonRules(steps, self.gradient_stop, size, first, smallest, stale)
 
     def _prune_weights(self, state: State, weight: Vector, alpha: Vector) -> float:
-        """Drop samples by their new precisions; return the largest change of a kept weight."""
+        """Prune samples by their new precisions; return the largest change of a kept weight."""
         first = state.first
         keep = alpha < self.alpha_max
-        keep[first:] = at_least_one(keep[first:], alpha[first:])
+        keep[first:] = keep_at_least_one(keep[first:], alpha[first:])
         change = float(np.max(np.abs(weight - state.weight)[keep]))
         state.rows, state.weight = state.rows[keep[first:]], weight[keep]
         state.alpha = np.minimum(alpha[keep], _LARGEST_PRECISION)
         return change
 
-    def _move_features(
+    def _update_feature_weights(
         self, state: State, likelihood: BoundLikelihood, rules: NewtonRules
     ) -> tuple[float, float]:
-        """Newton steps, new precisions and pruning of the feature weights.
+        """Update the feature weights by Newton steps, re-estimate their precisions, and prune.
 
-        Returns the largest change of a kept one, and the objective.
+        Returns the largest change of a kept feature weight, and the objective.
         """
         used = state.X[:, state.features]
         objective = FeatureObjective(
@@ -133,13 +141,13 @@ class AlternatingEstimator(BaseEstimator):
             form=self.curvature,
         )
         trial, beta = ascend(objective, state.theta, rules)
-        keep = at_least_one(beta < self.beta_max, beta)
+        keep = keep_at_least_one(beta < self.beta_max, beta)
         change = float(np.max(np.abs(trial.x - state.theta)[keep]))
         state.features, state.theta = state.features[keep], trial.x[keep]
         state.beta = np.minimum(beta[keep], _LARGEST_PRECISION)
         return change, trial.value
 
-    def _expose(self, state: State, weights: Vector, covariance: Matrix) -> None:
+    def _set_fitted_attributes(self, state: State, weights: Vector, covariance: Matrix) -> None:
         n_features = state.X.shape[1]
         self.relevance_ = state.rows
         self.relevance_vectors_ = state.X[state.rows]
@@ -154,8 +162,8 @@ class AlternatingEstimator(BaseEstimator):
 
     def _design(self, X: Matrix) -> Matrix:
         kernel = scaled_kernel(X, self.relevance_vectors_, self.feature_weights_)
-        return with_constant(kernel, len(self._weights) > len(self.relevance_))
+        return prepend_constant(kernel, len(self._weights) > len(self.relevance_))
 
 
 _LARGEST_PRECISION = float(np.finfo(np.float64).max) ** 0.25
-"""Stands for infinity where the last weight of its kind stays above its threshold."""
+"""Replaces an infinite precision where the last sample or feature is kept above its threshold."""

@@ -1,4 +1,4 @@
-"""What the reference estimators do alike before and after the algebra."""
+"""Validation of parameters and data, and prediction, for the reference estimators."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from relvec._checks import (
 )
 from relvec._linalg import EPS
 from relvec._typing import ArrayLike, BoolArray, Matrix, Vector
-from relvec.published._algebra import variance_at
+from relvec.published._algebra import function_variance
 
 
 def _check_threshold(name: str, value: Any) -> None:
-    """Pass infinity, which switches a threshold off, and positive numbers."""
+    """Accept positive numbers, and infinity, which switches a threshold off."""
     if not (isinstance(value, float) and np.isposinf(value)):
         check_positive(name, value, also="(or numpy.inf)")
 
 
 _positive_or_zero = partial(check_positive, allow_zero=True)
-_at_least_one = partial(check_integer, minimum=1)
+_positive_integer = partial(check_integer, minimum=1)
 
 CHECKS: dict[str, Callable[[str, Any], object]] = {
     **dict.fromkeys(("indicator_scale", "min_change", "tol"), check_positive),
@@ -39,29 +39,33 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
     **dict.fromkeys(("gradient_stop", "gamma_min"), _positive_or_zero),
     **dict.fromkeys(("noise_floor", "initial_weight"), _positive_or_zero),
     **dict.fromkeys(("alpha_max", "beta_max"), _check_threshold),
-    **dict.fromkeys(("max_iter", "newton_steps", "weight_steps", "feature_steps"), _at_least_one),
+    **dict.fromkeys(
+        ("max_iter", "newton_steps", "weight_steps", "feature_steps"), _positive_integer
+    ),
     **dict.fromkeys(("warm_up", "scale_steps", "max_shrinks"), partial(check_integer, minimum=0)),
     **dict.fromkeys(("fit_intercept", "freeze", "signed", "learn_features"), check_bool),
     "curvature": partial(check_choice, choices=("diagonal", "gauss_newton", "full")),
     "line_search": partial(check_choice, choices=("corrected", "as_printed")),
     "truncation": partial(check_choice, choices=("smoothed", "exact")),
 }
-"""What constants of the algorithms have to be, by their names."""
+"""Check of each constant of the algorithms, by name."""
 
 
 def check_constants(estimator: Any) -> None:
-    """Find constants that are not what they have to be."""
+    """Raise if a constant of the algorithm is invalid."""
     for name, value in estimator.get_params(deep=False).items():
         if name in CHECKS:
             CHECKS[name](name, value)
 
 
-def per_feature(name: str, value: Any, n_features: int, *, positive: bool = False) -> Vector:
-    """Return `value` for every feature, given as one number or as an array.
+def broadcast_to_features(
+    name: str, value: Any, n_features: int, *, positive: bool = False
+) -> Vector:
+    """Return `value`, one number or one per feature, as an array with one entry per feature.
 
     Examples
     --------
-    >>> per_feature("initial_theta", 0.5, 3)
+    >>> broadcast_to_features("initial_theta", 0.5, 3)
     array([0.5, 0.5, 0.5])
     """
     needed = f"{'positive' if positive else 'non-negative'}: one number, or one for each feature"
@@ -80,8 +84,8 @@ def per_feature(name: str, value: Any, n_features: int, *, positive: bool = Fals
 
 
 def initial_values(estimator: Any, y: Vector) -> tuple[float, float, float]:
-    """Return precision of weights and noise variance to start from, and the smallest variance."""
-    # Constant targets have no scale of their own; rounding of their size takes its place.
+    """Return the initial precision, the initial noise variance and the smallest noise variance."""
+    # A constant target has no variance; rounding errors of its size are used instead.
     spread = max(float(np.var(y)), EPS * max(1.0, float(np.mean(y) ** 2)))
     floor = max(estimator.noise_floor * spread, float(np.finfo(np.float64).tiny))
     alpha, noise = estimator.initial_alpha, estimator.initial_noise_variance
@@ -92,15 +96,15 @@ def initial_values(estimator: Any, y: Vector) -> tuple[float, float, float]:
     )
 
 
-def at_least_one(keep: BoolArray, precision: Vector) -> BoolArray:
-    """Keep the coordinate of smallest precision when a threshold would remove all.
+def keep_at_least_one(keep: BoolArray, precision: Vector) -> BoolArray:
+    """Keep the coordinate of smallest precision if a threshold would remove all.
 
-    Nothing could bring an emptied model back, and its kernel would be a constant.
+    An empty model could not recover, and without features the kernel would be constant.
 
     Examples
     --------
     >>> import numpy as np
-    >>> at_least_one(np.array([False, False]), np.array([9.0, 8.0]))
+    >>> keep_at_least_one(np.array([False, False]), np.array([9.0, 8.0]))
     array([False,  True])
     """
     if keep.any() or not len(keep):
@@ -110,8 +114,8 @@ def at_least_one(keep: BoolArray, precision: Vector) -> BoolArray:
     return keep
 
 
-def read_regression(estimator: Any, X: Any, y: Any) -> tuple[Matrix, Vector]:
-    """Check the constants, then check and convert what `fit` of a regressor was given."""
+def validate_regression_data(estimator: Any, X: Any, y: Any) -> tuple[Matrix, Vector]:
+    """Check the constants of a regressor, and validate the data passed to `fit`."""
     check_constants(estimator)
     check_finite_input(X, "X")
     check_finite_input(y, "y")
@@ -119,8 +123,8 @@ def read_regression(estimator: Any, X: Any, y: Any) -> tuple[Matrix, Vector]:
     return X, np.asarray(y, dtype=np.float64)
 
 
-def read_inputs(estimator: Any, X: Any) -> Matrix:
-    """Check and convert what a prediction was asked for."""
+def validate_inputs(estimator: Any, X: Any) -> Matrix:
+    """Validate the inputs of a prediction."""
     check_is_fitted(estimator)
     check_finite_input(X, "X")
     read: Matrix = validate_data(estimator, X, dtype=np.float64, reset=False)
@@ -128,7 +132,7 @@ def read_inputs(estimator: Any, X: Any) -> Matrix:
 
 
 class GaussianRegressor(RegressorMixin, BaseEstimator, ABC):
-    """Predicts from the posterior of the weights of given columns."""
+    """Base class of regressors that predict from a Gaussian posterior of the weights."""
 
     noise_variance_: float
     _weights: Vector
@@ -136,7 +140,7 @@ class GaussianRegressor(RegressorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _design(self, X: Matrix) -> Matrix:
-        """Columns that are kept, in the order of the weights."""
+        """Return the columns of the model at `X`, in the order of the weights."""
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
         """Predict the target, with its standard deviation on request.
@@ -146,8 +150,8 @@ class GaussianRegressor(RegressorMixin, BaseEstimator, ABC):
         X : array-like of shape (n_samples, n_features)
             Inputs.
         return_std : bool, default=False
-            Also return standard deviations, noise included. The uncertainty of scales or weights
-            of features is left out, as in the publications.
+            Also return standard deviations, noise included. The uncertainty of input scales or
+            feature weights is not included, as in the publications.
 
         Returns
         -------
@@ -155,9 +159,9 @@ class GaussianRegressor(RegressorMixin, BaseEstimator, ABC):
         std : ndarray of shape (n_samples,)
             Only if `return_std` is True.
         """
-        design = self._design(read_inputs(self, X))
+        design = self._design(validate_inputs(self, X))
         mean: Vector = design @ self._weights
         if not return_std:
             return mean
-        variance = np.maximum(variance_at(design, self._covariance), 0.0)
+        variance = np.maximum(function_variance(design, self._covariance), 0.0)
         return mean, np.sqrt(self.noise_variance_ + variance)

@@ -1,4 +1,4 @@
-"""The damped Newton ascent of the MATLAB fragments, guarded."""
+"""Damped Newton ascent, after the MATLAB code of Heimsæter (2021), with safeguards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from relvec._linalg import cholesky, inverse_from_cholesky
 from relvec._typing import BoolArray, Matrix, Vector
-from relvec.published._algebra import updated_precision
+from relvec.published._algebra import mackay_precision
 from relvec.published._objectives import Objective, Trial
 
 
@@ -16,21 +16,23 @@ class NewtonRules(NamedTuple):
     """Constants of the ascent."""
 
     steps: int
+    """Maximum number of Newton steps."""
     gradient_stop: float
+    """The ascent stops if the scaled norm of the gradient is smaller."""
     gradient_scale: float
-    """What the norm of the gradient is divided by before it is compared."""
+    """Number by which the norm of the gradient is divided."""
     first: float
     """Fraction of the Newton step that is tried first."""
     smallest: float
-    """Fractions are halved while they are larger than this."""
+    """Smallest fraction: it is halved while larger than this."""
     stale: bool = False
-    """Judge trials by the log likelihood before the step, as the thesis' code is printed."""
+    """Evaluate trial steps with the log likelihood before the step, as printed in the thesis."""
 
 
 def inverse_curvature(curvature: Matrix) -> Matrix:
-    """Invert a curvature.
+    """Return the inverse of a curvature matrix (negative Hessian).
 
-    If it is not positive definite, eigenvalues are replaced by their size, and not by less than
+    If it is not positive definite, eigenvalues are replaced by their absolute values, at least
     1e-8.
 
     Examples
@@ -49,7 +51,7 @@ def inverse_curvature(curvature: Matrix) -> Matrix:
 
 
 def _newton_step(gradient: Vector, curvature: Matrix, free: BoolArray) -> tuple[Vector, Vector]:
-    """Newton step among free coordinates, and the diagonal of the inverse curvature there."""
+    """Return the Newton step in the free coordinates, and the diagonal of the inverse curvature."""
     step, variance = np.zeros_like(gradient), np.zeros_like(gradient)
     if curvature.ndim == 1:
         variance[free] = 1.0 / np.maximum(curvature[free], 1e-8)
@@ -64,32 +66,32 @@ def _newton_step(gradient: Vector, curvature: Matrix, free: BoolArray) -> tuple[
 def _line_search(
     objective: Objective, current: Trial, step: Vector, rules: NewtonRules, best: float
 ) -> tuple[Trial, float] | None:
-    """Halve the step until the objective rises; None if no fraction does."""
+    """Halve the step until the objective rises; return None if no fraction raises it."""
     fraction, bounded = rules.first, objective.prior.bounded
     while fraction > rules.smallest:
         x = current.x + fraction * step
         x[bounded] = np.maximum(x[bounded], 0.0)
         trial = objective.evaluate(x)
-        judged = current.fit + trial.prior if rules.stale else trial.value
-        # A stale judgement does not see that the outputs have left the floating-point range.
-        if np.isfinite(trial.value) and judged > best:
-            return trial, judged
+        value = current.fit + trial.prior if rules.stale else trial.value
+        # A stale value does not reveal an overflow of the outputs: check the true one.
+        if np.isfinite(trial.value) and value > best:
+            return trial, value
         fraction /= 2.0
     return None
 
 
 def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Trial, Vector]:
-    """Climb by damped Newton steps until the gradient is small or no fraction of a step helps.
+    """Maximise by damped Newton steps, until the gradient is small or no step raises the objective.
 
-    Coordinates at zero that may not be negative and whose gradient is negative are held, so that
-    the step of the others is one of ascent after the projection as well.
+    Non-negative coordinates that are zero and have a negative gradient are held fixed, so that the
+    step in the others remains an ascent direction after the projection.
 
     Returns
     -------
     trial : Trial
-        Where the ascent ended.
+        The last accepted point.
     precision : ndarray of shape (n,)
-        MacKay's re-estimate, from the inverse curvature where the last step was computed.
+        MacKay's re-estimate of the precisions, from the inverse curvature at the last step.
     """
     current = objective.evaluate(start)
     best = current.value
@@ -97,7 +99,7 @@ def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Tri
     for iteration in range(rules.steps):
         gradient, curvature = objective.derivatives(current)
         free = ~(objective.prior.bounded & (current.x <= 0.0) & (gradient <= 0.0))
-        # The first curvature is always computed: precisions are re-estimated from it.
+        # At least one curvature is computed: precisions are re-estimated from it.
         size = float(np.linalg.norm(gradient[free])) / rules.gradient_scale
         if iteration and size < rules.gradient_stop:
             break
@@ -107,4 +109,4 @@ def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Tri
             break
         current, best = found
     gamma = 1.0 - objective.prior.precision * variance
-    return current, updated_precision(gamma, current.x)
+    return current, mackay_precision(gamma, current.x)

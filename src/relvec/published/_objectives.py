@@ -1,4 +1,4 @@
-"""Log posteriors of feature weights and of sample weights, with their derivatives."""
+"""Log posteriors of feature weights and of sample weights, with derivatives (Heimsæter 2021)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.likelihoods import BoundLikelihood
-from relvec.published._algebra import kernel_curvature, kernel_slopes, scaled_kernel
+from relvec.published._algebra import kernel_curvature, kernel_jacobian, scaled_kernel
 
 
 class Trial(NamedTuple):
@@ -22,8 +22,9 @@ class Trial(NamedTuple):
     prior: float
     """Log prior, up to constants."""
     output: Vector
-    """What the likelihood sees at each sample."""
+    """Latent function at each sample."""
     kernel: Matrix
+    """Kernel or design matrix."""
 
     @property
     def value(self) -> float:
@@ -33,10 +34,10 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class TruncatedPrior:
-    """Independent normal priors, those of `truncated` coordinates restricted to x >= 0.
+    """Independent normal priors; `truncated` coordinates are restricted to x >= 0.
 
-    With `scale` the restriction is smoothed to the logistic function ``1 / (1 + exp(-scale x))``;
-    without, it is exact and left to the optimiser.
+    With a `scale` the indicator of x >= 0 is smoothed to the logistic function
+    ``1 / (1 + exp(-scale x))``; with None it is exact, and the optimiser enforces it by projection.
     """
 
     precision: Vector
@@ -44,21 +45,21 @@ class TruncatedPrior:
     scale: float | None
 
     def value(self, x: Vector) -> float:
-        """Log density, up to constants."""
+        """Return the log density, up to constants."""
         result = -0.5 * float(self.precision @ x**2)
         if self.scale is not None:
             result -= float(np.logaddexp(0.0, -self.scale * x[self.truncated]).sum())
         return result
 
     def gradient(self, x: Vector) -> Vector:
-        """Derivative of the log density; the smoothed part is k of eq. 3.11."""
+        """Return the gradient of the log density; the smoothed part is k of eq. 3.11."""
         result = -self.precision * x
         if self.scale is not None:
             result[self.truncated] += self.scale * expit(-self.scale * x[self.truncated])
         return result
 
     def curvature(self, x: Vector) -> Vector:
-        """Diagonal of minus the second derivative; the smoothed part is O of eq. 3.16."""
+        """Return the diagonal of the negative Hessian; the smoothed part is O of eq. 3.16."""
         result = self.precision.copy()
         if self.scale is not None:
             at = self.scale * x[self.truncated]
@@ -67,7 +68,7 @@ class TruncatedPrior:
 
     @property
     def bounded(self) -> BoolArray:
-        """Coordinates the optimiser must keep from being negative."""
+        """Coordinates that the optimiser must keep non-negative."""
         return self.truncated & (self.scale is None)
 
 
@@ -78,15 +79,15 @@ class FeatureObjective:
     X: Matrix
     centres: Matrix
     weight: Vector
-    """Weights of the kernels, times the sign of their column."""
+    """Weights of the kernels, times the sign of their sample."""
     intercept: float
     likelihood: BoundLikelihood
     prior: TruncatedPrior
     form: str = "full"
-    """Which part of the curvature is used: "diagonal", "gauss_newton" or "full"."""
+    """Negative Hessian in use: "diagonal", "gauss_newton" or "full"."""
 
     def evaluate(self, x: Vector) -> Trial:
-        """Value at the feature weights `x`."""
+        """Return the log posterior at the feature weights `x`."""
         kernel = scaled_kernel(self.X, self.centres, x)
         output = kernel @ self.weight + self.intercept
         return Trial(
@@ -94,14 +95,15 @@ class FeatureObjective:
         )
 
     def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
-        """Gradient (eq. 4.5) and negative Hessian (eq. 4.7), or the part of it in use."""
-        score, bend = self.likelihood.quadratic(trial.output)
-        slopes = kernel_slopes(self.X, self.centres, trial.kernel, self.weight)
+        """Return the gradient (eq. 4.5) and the negative Hessian (eq. 4.7), or its part in use."""
+        score, curvatures = self.likelihood.slope_and_curvature(trial.output)
+        slopes = kernel_jacobian(self.X, self.centres, trial.kernel, self.weight)
         gradient = slopes.T @ score + self.prior.gradient(trial.x)
         diagonal = self.prior.curvature(trial.x)
         if self.form == "diagonal":
-            return gradient, diagonal + bend @ slopes**2
-        curvature = (slopes.T * bend) @ slopes
+            return gradient, diagonal + curvatures @ slopes**2
+        # Gauss-Newton: D' B D; the exact matrix has the second derivatives E of the kernel as well.
+        curvature = (slopes.T * curvatures) @ slopes
         if self.form == "full":
             curvature -= kernel_curvature(self.X, self.centres, trial.kernel, self.weight, score)
         curvature.flat[:: len(diagonal) + 1] += diagonal
@@ -117,20 +119,20 @@ class WeightObjective:
     prior: TruncatedPrior
 
     def evaluate(self, x: Vector) -> Trial:
-        """Value at the weights `x`."""
+        """Return the log posterior at the weights `x`."""
         output = self.design @ x
         return Trial(
             x, self.likelihood.total_log_density(output), self.prior.value(x), output, self.design
         )
 
     def derivatives(self, trial: Trial) -> tuple[Vector, Matrix]:
-        """Gradient and negative Hessian, which is positive definite."""
-        score, bend = self.likelihood.quadratic(trial.output)
-        curvature = (self.design.T * bend) @ self.design
+        """Return the gradient and the negative Hessian, which is positive definite."""
+        score, curvatures = self.likelihood.slope_and_curvature(trial.output)
+        curvature = (self.design.T * curvatures) @ self.design
         diagonal = self.prior.curvature(trial.x)
         curvature.flat[:: len(diagonal) + 1] += diagonal
         return self.design.T @ score + self.prior.gradient(trial.x), curvature
 
 
 Objective = FeatureObjective | WeightObjective
-"""Something to maximise."""
+"""An objective of the Newton ascent."""

@@ -1,4 +1,4 @@
-"""What the published algorithms for Gaussian problems have in common: checks, loop, certificate."""
+"""Base classes of the published algorithms for Gaussian problems: checks, loop, certificate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Run(ABC):
     """One run of an algorithm on a problem."""
 
     stage: str
-    """What a monitor is told."""
+    """Name of the algorithm, for the monitor."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -27,19 +27,19 @@ class Run(ABC):
 
     @abstractmethod
     def start(self, warm_start: WarmStart | None) -> State:
-        """Begin with these atoms, all of them usable, or as the paper does."""
+        """Return the initial state: from the warm start, or as in the paper."""
 
     @abstractmethod
     def step(self, state: State) -> tuple[State, float]:
-        """Go one step, and say how much it changed."""
+        """Return the next state, and the size of the change."""
 
     def settle(self, active: IndexArray, lam: Vector) -> State:
-        """Condition on precisions, the noise at its best for them."""
+        """Return the state at these precisions, with the noise variance that is best for them."""
         fit = reference.condition(self.problem, active, lam)
         return reference.evaluate(self.problem, fit, reference.best_noise(self.problem, fit))
 
-    def noise_of(self, fit: Fit) -> float:
-        """MacKay's re-estimate of the noise, with its prior."""
+    def mackay_noise_estimate(self, fit: Fit) -> float:
+        """Return MacKay's re-estimate of the noise variance, including its prior."""
         prior = self.problem.prior.noise
         count = self.problem.moments.n_effective + 2.0 * prior.shape
         noise = mackay_noise(fit.residual_ss + 2.0 * prior.rate, fit.gamma, count)
@@ -48,12 +48,12 @@ class Run(ABC):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PublishedSolver(BaseEstimator):
-    """An algorithm that refactorises at every step, slow and simple."""
+    """Base class of algorithms that refactorise at every step: slow and simple."""
 
     max_iter: int
     tol: float
 
-    is_monotone = False  # re-estimates of the noise, and MacKay's of precisions, may step down
+    is_monotone = False  # MacKay's updates of precisions and noise may lower the objective
 
     def solve(
         self,
@@ -67,16 +67,16 @@ class PublishedSolver(BaseEstimator):
         Parameters
         ----------
         problem : Problem
-            What to maximise. Only `FixedPointSolver` knows a Gamma prior on precisions of weights.
+            The problem. Only `FixedPointSolver` supports Gamma priors on weight precisions.
         warm_start : WarmStart, optional
-            Atoms and precisions to start from instead of what the algorithm starts from.
+            Atoms and precisions of the initial state; default, that of the paper.
         monitor : callable, optional
-            Called after every step; returning True stops the run where it is.
+            Called after every step; the run stops if it returns True.
 
         Returns
         -------
         solution : Solution
-            With the objective after each step as its trace.
+            Its trace holds the objective after each step.
         """
         check_integer("max_iter", self.max_iter, minimum=1)
         check_positive("tol", self.tol)
@@ -104,5 +104,5 @@ class PublishedSolver(BaseEstimator):
         )
 
     def _run(self, problem: Problem) -> Run:
-        """Check what is particular to the algorithm, and make a run."""
+        """Check the parameters of the algorithm, and return a run."""
         raise NotImplementedError

@@ -9,76 +9,77 @@ import numpy as np
 
 from relvec._typing import ArrayLike
 from relvec.likelihoods import Gaussian
-from relvec.published._algebra import condition, updated_noise, updated_precision
+from relvec.published._algebra import condition, mackay_noise_variance, mackay_precision
 from relvec.published._alternating import AlternatingEstimator, State
-from relvec.published._inputs import GaussianRegressor, initial_values, read_regression
+from relvec.published._inputs import GaussianRegressor, initial_values, validate_regression_data
 
 __all__ = ["AlternatingDRVM"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
-    """DRVM: sample weights and feature weights re-estimated in turn, as published.
+    """DRVM of Heimsæter (2021): sample weights and feature weights updated in turn, as published.
 
-    A reference to compare with, not a method to use. The kernel is
+    A reference for comparisons, not recommended for applications. The kernel is
     ``exp(-sum_k theta_k (x_k - z_k)^2)``. Each iteration updates the sample weights, their
-    precisions and the noise by MacKay's rules, then the feature weights by damped Newton steps
-    at fixed sample weights, then their precisions. Samples and features whose precision passes a
-    threshold leave for good. Inputs are used as they are, since the thesis did not scale them;
-    the thresholds and `indicator_scale` have units, so that results depend on the scales.
+    precisions and the noise by MacKay's rules, then the feature weights by damped Newton steps at
+    fixed sample weights, then their precisions. Samples and features whose precision exceeds a
+    threshold are removed permanently. Features are not standardised, as in the thesis; thresholds
+    and `indicator_scale` have units, so results depend on the scales of the features.
 
-    The thesis gives no values for its constants, and starts from values chosen by
-    cross-validation. With the defaults here, from one start, the diabetes line of its Table 5.1
-    comes out (RMSE 55.9 for the printed 55.5), the errors of sinc, Friedman #1 and Boston do not:
-    they are about a third to two fifths larger. When a threshold would remove all samples, or
-    all features, the one of smallest precision stays.
+    The thesis gives no values for its constants, and chooses initial values by cross-validation.
+    With the defaults here and a single initialisation, the RMSE on the diabetes data of its Table
+    5.1 is reproduced (55.9 for the printed 55.5); the errors on sinc, Friedman #1 and Boston are
+    about a third to two fifths larger. If a threshold would remove all samples, or all features,
+    the one of smallest precision is kept.
 
     Parameters
     ----------
     initial_theta : float or array-like of shape (n_features,), optional
-        Feature weights to start from. Default, ``1 / (2 n_features)``, for inputs of unit variance.
-        The thesis chose it by cross-validation, and results depend on it.
+        Initial feature weights. Default, ``1 / (2 n_features)``, for features of unit variance. The
+        thesis chose them by cross-validation, and results depend on them.
     initial_alpha : float, optional
-        Precisions of all weights to start from. Default, ``1 / n_samples**2``.
+        Initial precision of all weights. Default, ``1 / n_samples**2``.
     initial_beta : float or array-like of shape (n_features,), default=1.0
-        Precisions of the feature weights to start from.
+        Initial precisions of the feature weights.
     initial_noise_variance : float, optional
-        Default, a tenth of the variance of the targets.
+        Initial noise variance. Default, a tenth of the variance of the targets.
     indicator_scale : float, default=5.0
         Lambda of the smoothed indicator of ``theta >= 0``.
     alpha_max, beta_max : float, default=1e9
-        Weights and features of larger precision leave (one constant, MAXIMUM, in the thesis).
+        Samples and features of larger precision are removed (one constant, MAXIMUM, in the thesis).
     min_change : float, default=1e-3
-        Largest change of weights, and of feature weights, that counts as none (MINIMUM).
+        Convergence threshold on the largest change of weights and of feature weights (MINIMUM).
     gradient_stop : float, default=1e-6
-        Newton steps end when the gradient's norm over the number of relevance vectors is smaller.
+        Newton steps stop if the norm of the gradient, divided by the number of relevance vectors,
+        is smaller.
     newton_steps : int, default=25
-        Most Newton steps in one iteration (its).
+        Maximum number of Newton steps per iteration (its).
     max_iter : int, default=500
-        Most iterations.
+        Maximum number of iterations.
     warm_up : int, default=5
-        Iterations before convergence is looked for.
+        Number of iterations before convergence is checked.
     initial_step : float, default=0.5
-        Fraction of a Newton step that is tried first; the thesis never takes a whole one.
+        Fraction of a Newton step that is tried first; the thesis never takes a full step.
     smallest_step : float, default=2**-10
-        Fractions are halved while they are larger than this.
+        Smallest fraction: it is halved while larger than this.
     noise_floor : float, default=1e-12
-        Smallest noise variance, in units of the variance of the targets. Ours: without noise
-        the estimate goes to zero and the factorisation fails.
+        Smallest noise variance, relative to the variance of the targets. Not in the thesis: on
+        noise-free data the estimate would go to zero and the factorisation fail.
     curvature : {"diagonal", "gauss_newton", "full"}, default="diagonal"
-        Negative Hessian of the Newton steps: the diagonal of the Gauss-Newton matrix (the
-        thesis' code), all of that matrix, or the exact one (the thesis' text). The last may be
-        indefinite; its eigenvalues are then replaced by their absolute values.
+        Negative Hessian of the Newton steps: the diagonal of the Gauss-Newton matrix (the code of
+        the thesis), the whole Gauss-Newton matrix, or the exact Hessian (the text of the thesis).
+        If the exact one is indefinite, its eigenvalues are replaced by their absolute values.
     line_search : {"corrected", "as_printed"}, default="corrected"
-        As printed, trial steps are judged with the residual before the step, that is by the
-        prior alone.
+        "as_printed" evaluates trial steps with the residual before the step, that is by the prior
+        alone.
     truncation : {"smoothed", "exact"}, default="smoothed"
-        Whether the prior of the feature weights is cut off at zero by a logistic function, which
-        lets them become negative, or exactly, by projection.
+        Whether the prior of the feature weights is truncated at zero by a logistic function, which
+        permits negative values, or exactly, by projection.
     freeze : bool, default=False
-        Stop updating the weights for good once they have hardly changed in one iteration, and
-        likewise the feature weights, as the thesis' code does. Weights are then not those of the
-        final kernel. Default, stop when neither changes.
+        As the code of the thesis does, stop updating the weights permanently once they change by
+        less than `min_change` in one iteration, and likewise the feature weights. The weights are
+        then not those of the final kernel. By default the algorithm stops when neither changes.
     fit_intercept : bool, default=True
         Include a constant column, with a precision like all others.
 
@@ -90,9 +91,9 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
     features_ : ndarray of shape (n_features_kept,)
         Features that are kept.
     feature_weights_ : ndarray of shape (n_features,)
-        Theta; zero for features that were dropped. May be negative if smoothed.
+        Theta; zero for removed features. May be negative if truncation is smoothed.
     feature_precision_ : ndarray of shape (n_features,)
-        Beta; infinite for features that were dropped.
+        Beta; infinite for removed features.
     weight_precision_ : ndarray of shape (n_relevant,)
         Alpha of the kernels.
     coef_ : ndarray of shape (n_relevant,)
@@ -104,8 +105,8 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
     n_iter_ : int
     converged_ : bool
     trace_ : ndarray of shape (n_steps,)
-        Objective of the feature weights after each of their updates, in the hyper-parameters of
-        that iteration; it is not one function, and may fall.
+        Objective of the feature weights after each of their updates. It depends on the
+        hyper-parameters of the iteration, so it may fall.
 
     References
     ----------
@@ -141,7 +142,7 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs, used as they are.
+            Inputs, not standardised.
         y : array-like of shape (n_samples,)
             Targets.
 
@@ -149,10 +150,10 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
         -------
         self : AlternatingDRVM
         """
-        X, y = read_regression(self, X, y)
+        X, y = validate_regression_data(self, X, y)
         alpha, noise, noise_floor = initial_values(self, y)
-        # any first weights are a change
-        state = self._start(X, y, np.ones(len(y)), alpha, np.inf)
+        # Infinite initial weights: the first update is never taken for convergence.
+        state = self._initial_state(X, y, np.ones(len(y)), alpha, np.inf)
         state.noise, state.noise_floor = noise, noise_floor
         updates = {"weights": self._update_weights, "features": self._update_features}
         moves = dict.fromkeys(updates, True)
@@ -168,7 +169,7 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
         found = condition(state.design(), state.alpha, state.noise, y)
         if not self.freeze or moves["weights"]:
             state.weight = found.mean
-        self._expose(state, state.weight, found.covariance)
+        self._set_fitted_attributes(state, state.weight, found.covariance)
         self.coef_ = state.weight[state.first :]
         self.intercept_ = state.intercept
         self.noise_variance_ = state.noise
@@ -176,18 +177,20 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
         return self
 
     def _update_weights(self, state: State) -> float:
-        """MacKay's updates and pruning; return the largest change of a kept weight."""
+        """Apply MacKay's updates, and prune; return the largest change of a kept weight."""
         found = condition(state.design(), state.alpha, state.noise, state.y)
-        # As in the thesis' code, from the residual of all weights, those about to go included.
-        state.noise = updated_noise(found, state.noise_floor)
-        alpha = updated_precision(found.well_determined, found.mean)
+        # As in the code of the thesis, the noise is estimated before pruning.
+        state.noise = mackay_noise_variance(found, state.noise_floor)
+        alpha = mackay_precision(found.well_determined, found.mean)
         return self._prune_weights(state, found.mean, alpha)
 
     def _update_features(self, state: State) -> float:
-        """Newton steps, new precisions and pruning; return the largest change of a kept theta."""
+        """Update and prune the feature weights; return the largest change of a kept one."""
         stale = self.line_search == "as_printed"
         rules = self._rules(self.newton_steps, len(state.rows), stale=stale)
-        change, value = self._move_features(state, Gaussian(state.noise).bind(state.y), rules)
-        # without the terms of the noise alone
+        change, value = self._update_feature_weights(
+            state, Gaussian(state.noise).bind(state.y), rules
+        )
+        # without the normalising constant, which depends on the noise only
         state.trace.append(value + 0.5 * len(state.y) * np.log(2.0 * np.pi * state.noise))
         return change

@@ -1,4 +1,4 @@
-"""The first algorithm for relevance vector machines: sweeps over all atoms at once."""
+"""The original algorithm of the relevance vector machine (Tipping 2001): MacKay and EM updates."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ from relvec.solvers.gaussian.reference import Fit, State
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FixedPointSolver(PublishedSolver):
-    """Re-estimate the precisions of all atoms in turn until they settle (Tipping, 2001).
+    """Fixed-point iteration of all precisions from the full model (Tipping 2001).
 
-    Starts from all usable atoms with one shared precision (the best ridge model), and
-    deletes atoms as their precision diverges. Slow, O(k^3) for every one of many sweeps,
-    but simple, and from the other end than forward selection: an independent reference for
-    the default solver and, for wide kernels, sometimes a better optimum. It is the only
-    solver for Gamma priors with a positive rate.
+    It starts from all usable atoms with one shared precision (the best ridge regression), and
+    deletes atoms whose precision diverges. It is slow, O(k^3) per sweep, but simple. Since it
+    starts from the full model and not from the empty one, it is an independent reference for the
+    default solver and, for long length-scales, sometimes finds a better local optimum. It is the
+    only solver for Gamma priors with a positive rate.
 
     Parameters
     ----------
     update : {"mackay", "em"}, default="mackay"
-        "mackay" uses eq. 44 and 46: much faster, without a guarantee. "em" uses eq. 43 and
-        50, and never lowers the objective.
+        "mackay" uses eqs. 44 and 46: much faster, but without a guarantee of ascent. "em" uses
+        eqs. 43 and 50, and never lowers the objective.
     max_iter : int, default=5000
-        Number of sweeps.
+        Maximum number of sweeps.
     tol : float, default=1e-3
-        The sweeps have settled when neither the log noise nor the log precision of any atom
-        that is to stay changes by more than this. Atoms whose best precision is infinite,
-        which EM approaches only linearly, are not waited for.
+        The iteration has converged when neither the log noise nor the log precision of any
+        remaining atom changes by more than this. Atoms whose best precision is infinite, which
+        EM approaches only linearly, are not included.
     prune_threshold : float, default=1e9
         An atom is deleted when its ``lam`` exceeds this, or its well-determinedness
         ``gamma`` falls below machine precision. Not used under a Gamma prior with a
         positive rate, where an infinite precision has zero density.
     check_deleted : bool, default=True
-        At the end of the run, look whether bringing a deleted atom back would gain more
-        than `tol` (Tipping's appendix B.1); if so re-admit it, for the threshold not to
-        touch again, and go on.
+        At convergence, check whether re-admitting a deleted atom would gain more than `tol`
+        (Tipping 2001, appendix B.1). If so, re-admit it, exempt it from the threshold, and
+        continue.
 
     Notes
     -----
-    When the sweeps have settled, atoms the model is better without are deleted one by one:
-    those whose best precision is infinite, and those worth less than their ``min_gain``. A
-    method that starts from everything can apply ``min_gain`` only there. More atoms than
-    ``max_active`` are cut in the same way, and the solution is then flagged as saturated;
-    without a given cap this is half the sample size if the noise is free, and no limit if
-    it is held. Nothing is deleted under a Gamma prior with a positive rate.
+    At convergence, atoms whose removal raises the objective are deleted one by one: those whose
+    best precision is infinite, and those whose gain is below their ``min_gain``. An algorithm
+    that starts from the full model can apply ``min_gain`` only then. If more atoms than
+    ``max_active`` remain, the least useful are deleted in the same way, and the solution has
+    ``reached_max_active`` set. By default the cap is half the sample size if the noise is
+    estimated, and none if it is held. Nothing is deleted under a Gamma prior with a positive rate.
 
-    With a smoothness prior the sweeps alternate with the closed-form noise for fixed
-    ``lam = alpha sigma^2``, of which the penalty ``c tr(I - K^-1)`` does not depend. The
-    MacKay rule becomes ``alpha = (gamma + 2 c lam P_ii) / mu^2`` with ``P = S G S``. For EM,
-    ``c tr(K^-1)`` is convex in the prior variances ``v = 1 / lam``, so its tangent
+    With a smoothness prior, sweeps alternate with the closed-form noise estimate at fixed
+    ``lam = alpha sigma^2``, since the penalty ``c tr(I - K^-1)`` does not depend on the noise
+    then. MacKay's rule becomes ``alpha = (gamma + 2 c lam P_ii) / mu^2`` with ``P = S G S``. For
+    EM, ``c tr(K^-1)`` is convex in the prior variances ``v = 1 / lam``, so its tangent
     ``-c sum(lam_i^2 P_ii v_i)`` bounds it from below and adds one term to the expected
     log likelihood; the maximum stays closed form (the positive root of a quadratic), and
-    the guarantee of EM holds. A Laplace prior of some rate is treated in the same way: the
-    rate stands in for the penalty in the quadratic, without any bound.
+    the guarantee of EM holds. A Laplace prior is treated in the same way: its rate takes the
+    place of the penalty in the quadratic, and no bound is needed.
 
     References
     ----------
@@ -85,7 +85,7 @@ class FixedPointSolver(PublishedSolver):
     prune_threshold: float = 1e9
     check_deleted: bool = True
 
-    uses_min_gain = False  # the papers know no penalty of an atom
+    uses_min_gain = False  # the paper has no entry penalty
 
     def _run(self, problem: Problem) -> Run:
         check_choice("update", self.update, ("mackay", "em"))
@@ -94,10 +94,10 @@ class FixedPointSolver(PublishedSolver):
 
 
 class _Sweeps(Run):
-    """Sweeps, and what happens each time they settle."""
+    """Sweeps of updates, and the revision of the active set whenever they have converged."""
 
     max_rounds = 50
-    """How often a converged run is revised (atoms deleted or re-admitted) and resumed."""
+    """Maximum number of times that a converged run is revised and resumed."""
 
     def __init__(self, problem: Problem, solver: FixedPointSolver) -> None:
         super().__init__(problem)
@@ -107,7 +107,7 @@ class _Sweeps(Run):
         self.readmitted = np.zeros(problem.moments.n_atoms, dtype=bool)
 
     def start(self, warm_start: WarmStart | None) -> State:
-        """Begin with all usable atoms at the precision of the best ridge, or with those given."""
+        """Return all usable atoms at the precision of the best ridge model, or the warm start."""
         if warm_start is not None and self.deletable:
             return self.settle(warm_start.active, np.exp(warm_start.log_lam))
         moments = self.problem.moments
@@ -118,7 +118,7 @@ class _Sweeps(Run):
         return self.settle(np.flatnonzero(moments.usable), np.exp(log_lam[moments.usable]))
 
     def step(self, state: State) -> tuple[State, float]:
-        """Sweep once; when that no longer changes anything, revise the set of atoms."""
+        """Sweep once; at convergence, revise the active set."""
         state, change = self.sweep(state)
         if change < self.solver.tol and self.deletable and self.rounds < self.max_rounds:
             self.rounds += 1
@@ -136,28 +136,28 @@ class _Sweeps(Run):
         else:
             alpha, noise = self.estimate(fit, state.noise)
         lam = np.clip(alpha * noise, reference.LAM_MIN, reference.LAM_MAX)
-        keep = staying = np.ones(len(lam), dtype=bool)
+        keep = remaining = np.ones(len(lam), dtype=bool)
         if self.deletable:
             keep = (lam <= self.solver.prune_threshold) & (fit.gamma > EPS)
             keep |= self.readmitted[fit.active]
-            staying = keep & ~_diverging(problem, fit, noise)
+            remaining = keep & ~_has_infinite_best(problem, fit, noise)
         noise_change = float(np.log(noise / state.noise))
-        moved = np.abs(np.log(lam / fit.lam) - noise_change)[staying].max(initial=0.0)
+        moved = np.abs(np.log(lam / fit.lam) - noise_change)[remaining].max(initial=0.0)
         change = max(float(moved), abs(noise_change))
         fit = reference.condition(problem, fit.active[keep], lam[keep])
         return reference.evaluate(problem, fit, noise), change
 
     def estimate(self, fit: Fit, noise: float) -> tuple[Vector, float]:
-        """Precisions, eq. 44 or 43 of Tipping, and noise, eq. 46 or 50, with their priors."""
+        """Return precisions (Tipping 2001, eq. 44 or 43) and noise (eq. 46 or 50), with priors."""
         problem, prior = self.problem, self.problem.prior.subset(fit.active)
-        density = prior.fixed_point(np.log(fit.lam), noise)
+        density = prior.fixed_point_terms(np.log(fit.lam), noise)
         lam, is_em = fit.lam, self.solver.update == "em"
         if not is_em:
             shrunk = fit.shrunk if prior.is_penalised else None
             lam = mackay_update(fit.lam, fit.gamma, fit.mean, noise, shrunk, density)
             if (lam > 0.0).all():
-                return lam / noise, self.noise_of(fit)
-        # A density with a negative exponent may outweigh gamma; EM's update is positive always.
+                return lam / noise, self.mackay_noise_estimate(fit)
+        # A density with a negative exponent may exceed gamma; EM's update is always positive.
         second = fit.mean**2 / noise + fit.covariance.diagonal() + density.scale
         second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
         penalty = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + density.inverse
@@ -167,22 +167,22 @@ class _Sweeps(Run):
             ss = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
             count = problem.moments.n_effective + 2.0 * prior.noise.shape
             return expected / noise, reference.bounded_noise(problem, ss / count)
-        return np.where(lam > 0.0, lam, expected) / noise, self.noise_of(fit)
+        return np.where(lam > 0.0, lam, expected) / noise, self.mackay_noise_estimate(fit)
 
     def revise(self, state: State) -> State:
-        """Delete atoms that cannot bring what they cost, then re-admit those that would.
+        """Delete atoms whose removal raises the objective, then re-admit atoms that gain.
 
-        One atom at a time, so that every move raises the objective, except those that
-        bring the model down to its cap.
+        One atom at a time, so that every move raises the objective, except those that reduce the
+        model to its cap.
         """
         problem, cap = self.problem, self.problem.active_cap
         while len(state.fit.active):
             active = state.fit.active
             known = reference.compute_statistics(problem, state.fit)
-            hopeless = ~(reference.compute_best_gains(problem, known)[0][active] > 0.0)
+            no_gain = ~(reference.compute_best_gains(problem, known)[0][active] > 0.0)
             value = reference.compute_contributions(problem, state.fit, known)
-            if hopeless.any():
-                value[~hopeless] = np.inf
+            if no_gain.any():
+                value[~no_gain] = np.inf
             elif len(active) > cap:
                 self.reached_max_active = True
             else:
@@ -205,10 +205,10 @@ class _Sweeps(Run):
         return state
 
 
-def _diverging(problem: Problem, fit: Fit, noise: float) -> BoolArray:
-    """Tell which atoms have an infinite best precision, all else fixed."""
+def _has_infinite_best(problem: Problem, fit: Fit, noise: float) -> BoolArray:
+    """Return which atoms have an infinite best precision, all else fixed."""
     variance = fit.covariance.diagonal()
     w = fit.shrunk / variance**2 if problem.prior.is_penalised else None
     prior = problem.prior.subset(fit.active)
     known = Statistics(fit.gamma / variance, fit.mean / variance, w)
-    return prior.is_hopeless(known, problem.moments.n_effective, noise)
+    return prior.has_no_gain(known, problem.moments.n_effective, noise)

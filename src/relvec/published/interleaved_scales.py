@@ -1,4 +1,4 @@
-"""Tipping's interleaved estimation of input scales (2001, section 4.3 and appendix C)."""
+"""Tipping's interleaved estimation of input scales (Tipping 2001, section 4.3 and appendix C)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from relvec._checks import check_choice
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Matrix, Vector
 from relvec.kernels.gradients import squared_difference_sums
 from relvec.published._algebra import (
-    Conditioned,
+    WeightPosterior,
     condition,
+    mackay_noise_variance,
+    mackay_precision,
+    prepend_constant,
     scaled_kernel,
-    updated_noise,
-    updated_precision,
-    with_constant,
 )
-from relvec.published._inputs import GaussianRegressor, initial_values, per_feature, read_regression
+from relvec.published._inputs import (
+    GaussianRegressor,
+    broadcast_to_features,
+    initial_values,
+    validate_regression_data,
+)
 
 __all__ = ["InterleavedRVM"]
 
 
 def quadratic_columns(X: Matrix) -> Matrix:
-    """Inputs, their squares, then their products in pairs.
+    """Return the features, their squares and their pairwise products.
 
     Examples
     --------
@@ -46,14 +51,14 @@ COLUMNS: dict[str, Callable[[Matrix], Matrix]] = {
 
 @dataclass
 class _State:
-    """The data, and everything that changes from one iteration to the next."""
+    """The data, and the quantities that change from one iteration to the next."""
 
     X: Matrix
     y: Vector
     fixed: Matrix
-    """Columns that do not depend on scales."""
+    """Columns that do not depend on the scales."""
     kept: IndexArray
-    """Positions in the order: constant, explicit columns, kernels."""
+    """Positions of the columns that are kept, in the order: constant, explicit columns, kernels."""
     alpha: Vector
     noise: float
     log_eta: Vector
@@ -64,17 +69,19 @@ class _State:
         n_fixed = self.fixed.shape[1]
         return self.kept[self.kept < n_fixed], self.kept[self.kept >= n_fixed] - n_fixed
 
-    def evaluate(self, log_eta: Vector) -> tuple[Conditioned, Matrix]:
-        """Posterior and design at these scales; columns of kernels are the last."""
+    def evaluate(self, log_eta: Vector) -> tuple[WeightPosterior, Matrix]:
+        """Return the posterior and the design at these scales; kernels are the last columns."""
         fixed, rows = self.split()
         kernel = scaled_kernel(self.X, self.X[rows], np.exp(log_eta))
         design = np.column_stack([self.fixed[:, fixed], kernel])
         return condition(design, self.alpha, self.noise, self.y), design
 
-    def gradient(self, found: Conditioned, design: Matrix) -> Vector:
-        """Derivative of the log evidence with respect to the log scales (eqs. 53-57)."""
+    def gradient(self, found: WeightPosterior, design: Matrix) -> Vector:
+        """Return the gradient of the log evidence in the log scales (Tipping 2001, eqs. 53-57)."""
         fixed, rows = self.split()
         first = len(fixed)
+        # dL/dphi_nm = ((t - Phi mu) mu' - Phi Sigma)_nm / sigma^2, times the kernel: d/d eta_k of
+        # phi_nm is -phi_nm (x_nk - x_mk)^2
         slope = np.outer(found.residual, found.mean[first:])
         slope -= design @ found.covariance[:, first:]
         slope *= design[:, first:] / self.noise
@@ -85,50 +92,49 @@ class _State:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InterleavedRVM(GaussianRegressor):
-    """Relevance vector machine whose input scales climb the evidence between MacKay's updates.
+    """RVM with learnt input scales: gradient steps in ``eta`` between MacKay's updates.
 
-    A reference to compare with, not a method to use. Columns are a constant, explicit ones on
-    request, and ``exp(-sum_k eta_k (x_k - z_k)^2)`` centred on every training input. Each
-    iteration re-estimates all precisions and the noise, prunes, and then takes a few steps of
-    steepest ascent in the logarithms of the scales. A step is taken only if it raises the
-    evidence; its length grows after success and shrinks after failure. Inputs are used as they
-    are.
+    A reference for comparisons, not recommended for applications. The columns are a constant,
+    optional explicit columns, and kernels ``exp(-sum_k eta_k (x_k - z_k)^2)`` centred on every
+    training input (Tipping 2001, eq. 52). Each iteration re-estimates all precisions and the noise,
+    prunes, and then takes a few steps of steepest ascent in the log scales. A step is accepted only
+    if it raises the evidence (marginal likelihood); its length grows after a success and shrinks
+    after a failure. Features are not standardised.
 
-    Tipping calls his climber "a simple hill-climbing method" and gives no constants; these are
-    ours.
+    Tipping uses "a simple hill-climbing method" and gives no constants; the defaults are ours.
 
     Parameters
     ----------
     columns : {"linear", "quadratic"} or callable, optional
-        Explicit columns: the inputs; the inputs with their squares and products; or a function of
-        X that returns a matrix of as many rows. Default, none.
+        Explicit columns: the features; the features with their squares and products; or a function
+        of X that returns a matrix with as many rows. Default, none.
     initial_scale : float or array-like of shape (n_features,), optional
-        Eta to start from. Default, such that the kernel between inputs at the mean squared
-        distance is ``exp(-1/2)``. Scales that start too large end in a maximum of the evidence
-        where most kernels stay and the noise is far too small.
+        Initial ``eta``. Default, such that the kernel between inputs at the mean squared distance
+        is ``exp(-1/2)``. Initial scales that are too large (length-scales too short) lead to a
+        local maximum of the evidence that keeps most kernels and has far too small a noise.
     initial_alpha : float, optional
-        Precisions to start from. Default, ``1 / n_samples**2``.
+        Initial precision of all weights. Default, ``1 / n_samples**2``.
     initial_noise_variance : float, optional
-        Default, a tenth of the variance of the targets.
+        Initial noise variance. Default, a tenth of the variance of the targets.
     scale_steps : int, default=3
-        Steps in the scales after each update of the precisions; Tipping says 1 to 5. With 0 the
-        scales stay.
+        Number of steps in the scales after each update of the precisions; Tipping suggests 1 to 5.
+        With 0 the scales are not learnt.
     initial_step : float, default=0.1
         Largest change of a log scale in the first step.
     max_step : float, default=1.0
         Largest change of a log scale in any step.
     step_growth, step_shrink : float, default=1.5 and 0.5
-        Factors on the length of the step after success and after failure.
+        Factors of the step length after a success and after a failure.
     max_shrinks : int, default=8
-        Failures in one step after which the scales wait for the next iteration.
+        Maximum number of reductions of one step, after which the iteration goes on without it.
     gamma_min : float, default=2.22e-16
-        Columns whose well-determinedness falls below are pruned; Tipping took machine precision.
+        Columns of smaller well-determinedness are pruned; Tipping uses machine precision.
     alpha_max : float, default=1e12
         Columns of larger precision are pruned as well; `numpy.inf` switches this off.
     noise_floor : float, default=1e-12
-        Smallest noise variance, in units of the variance of the targets.
+        Smallest noise variance, relative to the variance of the targets.
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-3
         Stop when no log precision, log scale or log noise changes by more.
     fit_intercept : bool, default=True
@@ -197,7 +203,7 @@ class InterleavedRVM(GaussianRegressor):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs, used as they are.
+            Inputs, not standardised.
         y : array-like of shape (n_samples,)
             Targets.
 
@@ -205,7 +211,7 @@ class InterleavedRVM(GaussianRegressor):
         -------
         self : InterleavedRVM
         """
-        X, y = read_regression(self, X, y)
+        X, y = validate_regression_data(self, X, y)
         if self.columns is not None and not callable(self.columns):
             check_choice("columns", self.columns, COLUMNS)
         if not self.step_shrink < 1.0 <= self.step_growth:
@@ -228,7 +234,7 @@ class InterleavedRVM(GaussianRegressor):
             kept=np.arange(n_columns),
             alpha=np.full(n_columns, alpha),
             noise=noise,
-            log_eta=np.log(per_feature("initial_scale", eta, X.shape[1], positive=True)),
+            log_eta=np.log(broadcast_to_features("initial_scale", eta, X.shape[1], positive=True)),
             step=min(self.initial_step, self.max_step),
         )
         found, _ = state.evaluate(state.log_eta)
@@ -237,16 +243,16 @@ class InterleavedRVM(GaussianRegressor):
         while self.n_iter_ < self.max_iter and not self.converged_:
             self.n_iter_ += 1
             change = self._update_precisions(state, found, floor)
-            found, before, moved = self._climb(state)
+            found, before, moved = self._ascend_scales(state)
             trace.append((before, found.log_evidence))
-            # A climber out of short steps has not moved, but will when the precisions have.
+            # Scales that failed to improve have not moved, but may move with other precisions.
             self.converged_ = max(change, moved) < self.tol
         self._finish(state, found)
         self.trace_ = np.array(trace)
         return self
 
     def _fixed(self, X: Matrix) -> Matrix:
-        """The constant, if it is in the model, and the explicit columns at `X`."""
+        """Return the constant, if it is in the model, and the explicit columns at `X`."""
         made = X[:, :0]
         if self.columns is not None:
             make = COLUMNS[self.columns] if isinstance(self.columns, str) else self.columns
@@ -255,16 +261,16 @@ class InterleavedRVM(GaussianRegressor):
             raise ValueError(
                 f"columns must return a matrix of {len(X)} rows; got shape {made.shape}."
             )
-        return with_constant(made, self.fit_intercept)
+        return prepend_constant(made, self.fit_intercept)
 
-    def _update_precisions(self, state: _State, found: Conditioned, floor: float) -> float:
-        """Equations 16 and 18 and pruning; return the largest change of a logarithm."""
+    def _update_precisions(self, state: _State, found: WeightPosterior, floor: float) -> float:
+        """Apply eqs. 16 and 18, and prune; return the largest change of a logarithm."""
         gamma = found.well_determined
-        alpha = updated_precision(gamma, found.mean)
-        noise = updated_noise(found, floor)
+        alpha = mackay_precision(gamma, found.mean)
+        noise = mackay_noise_variance(found, floor)
         keep: BoolArray = (gamma >= self.gamma_min) & (alpha < self.alpha_max)
         if not keep.any():
-            keep[np.argmax(gamma)] = True  # an empty model could not go on
+            keep[np.argmax(gamma)] = True  # an empty model could not recover
             alpha = np.minimum(alpha, np.finfo(np.float64).max ** 0.25)
         pruned = not keep.all()
         change = float(np.max(np.abs(np.log(alpha[keep] / state.alpha[keep]))))
@@ -272,8 +278,8 @@ class InterleavedRVM(GaussianRegressor):
         state.kept, state.alpha, state.noise = state.kept[keep], alpha[keep], noise
         return np.inf if pruned else change
 
-    def _climb(self, state: _State) -> tuple[Conditioned, float, float]:
-        """Steps in the scales; return the posterior, the evidence before, and the way gone."""
+    def _ascend_scales(self, state: _State) -> tuple[WeightPosterior, float, float]:
+        """Take steps in the scales; return the posterior, the evidence before, and the change."""
         found, design = state.evaluate(state.log_eta)
         before, start = found.log_evidence, state.log_eta
         for _ in range(self.scale_steps):
@@ -290,12 +296,12 @@ class InterleavedRVM(GaussianRegressor):
                     break
                 state.step *= self.step_shrink
             else:
-                # Other precisions may allow longer steps again, and growth from nothing is slow.
+                # Other precisions may allow longer steps again: keep the step from vanishing.
                 state.step = max(state.step, self.initial_step * self.step_shrink**self.max_shrinks)
                 break
         return found, before, float(np.max(np.abs(state.log_eta - start)))
 
-    def _finish(self, state: _State, found: Conditioned) -> None:
+    def _finish(self, state: _State, found: WeightPosterior) -> None:
         fixed, rows = state.split()
         first, n_fixed = int(self.fit_intercept), len(fixed)
         weights = np.zeros(state.fixed.shape[1])

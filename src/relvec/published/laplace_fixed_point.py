@@ -1,4 +1,4 @@
-"""The first algorithm for latent functions: sweeps over all atoms at once."""
+"""The original algorithm for classification (Tipping 2001, section 3): fixed-point updates."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ __all__ = ["LaplaceFixedPointSolver"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LaplaceFixedPointSolver(BaseEstimator):
-    """Re-estimate the precisions of all atoms in turn until they settle (Tipping, 2001).
+    """Fixed-point iteration of all precisions with a Laplace approximation (Tipping 2001).
 
-    Starts from all atoms, and deletes them as their precisions diverge. Slow, since every sweep
-    finds the mode of a model with all remaining atoms, and without a guarantee: the curvature
-    moves between sweeps, so the objective may fall. An independent reference for the default
+    It starts from all atoms, and deletes those whose precision diverges. It is slow, since every
+    sweep finds the mode of a model with all remaining atoms. The Laplace approximation changes
+    between sweeps, so the objective may fall. It is an independent reference for the default
     solver, and the only one for Gamma priors.
 
     Parameters
     ----------
     update : {"mackay", "em"}, default="mackay"
-        "mackay" is ``alpha = (gamma + 2 a) / (w^2 + 2 b)``, with Gamma shape a and rate b; "em"
-        is ``alpha = (1 + 2 a) / (w^2 + variance + 2 b)``, much slower.
+        "mackay" is ``alpha = (gamma + 2 a) / (w^2 + 2 b)`` with the Gamma shape ``a`` and rate
+        ``b`` (eq. 44); "em" is ``alpha = (1 + 2 a) / (w^2 + variance + 2 b)`` (eq. 43), which is
+        much slower.
     max_iter : int, default=1000
-        Number of sweeps.
+        Maximum number of sweeps.
     tol : float, default=1e-3
-        The sweeps have settled when the log precision of no atom that is to stay changes by more.
-        Atoms whose best precision is infinite are not waited for.
+        The iteration has converged when the log precision of no remaining atom changes by more.
+        Atoms whose best precision is infinite are not included.
     prune_threshold : float, default=1e9
         An atom is deleted when its precision exceeds the largest curvature of its weight by this
         factor, or its well-determinedness ``gamma`` falls below machine precision. Not used with
@@ -44,8 +45,8 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
     Notes
     -----
-    When the sweeps have settled, atoms the model is better without, their penalty counted, are
-    deleted, and the sweeps go on.
+    At convergence, atoms whose removal raises the objective, including their entry penalty, are
+    deleted, and the sweeps continue.
 
     References
     ----------
@@ -78,14 +79,14 @@ class LaplaceFixedPointSolver(BaseEstimator):
         problem : LatentProblem
             With a flat prior, a penalty on degrees of freedom or a Gamma prior.
         warm_start : (ndarray, ndarray), optional
-            Active atoms, ascending, and their log precisions to start from instead of all.
+            Initial active atoms, in ascending order, and their log precisions. Default, all atoms.
         monitor : callable, optional
-            Told of every sweep; returning True ends the run where it is.
+            Called after every sweep; the run stops if it returns True.
 
         Returns
         -------
         solution : LatentSolution
-            With the objective after each sweep as its trace, which may fall.
+            Its trace holds the objective after each sweep, which may fall.
         """
         update = check_choice("update", self.update, ("mackay", "em"))
         max_iter = check_integer("max_iter", self.max_iter, minimum=1)
@@ -93,13 +94,13 @@ class LaplaceFixedPointSolver(BaseEstimator):
         threshold = check_positive("prune_threshold", self.prune_threshold)
         if problem.n_blocks > 1:
             raise ValueError(
-                f"the fixed point is for one latent function; this problem has {problem.n_blocks}. "
-                "Use LaplaceSolver."
+                "LaplaceFixedPointSolver needs a single latent function; this problem has "
+                f"{problem.n_blocks}. Use LaplaceSolver."
             )
         if problem.signs is not None:
             raise ValueError(
-                "the fixed point knows no signs of weights: it starts from all atoms, whatever "
-                "the signs of theirs. Use LaplaceSolver, or leave signs out (signed=False)."
+                "LaplaceFixedPointSolver does not support constraints on the signs of weights: it "
+                "starts from all atoms. Use LaplaceSolver, or signed=False."
             )
         run, converged = _Sweeps(problem, update, threshold, warm_start), False
         for number in range(1, max_iter + 1):
@@ -119,7 +120,7 @@ class LaplaceFixedPointSolver(BaseEstimator):
 
 
 class _Sweeps(MonotoneSearch):
-    """The atoms still in the model, and their sweeps, which take any step."""
+    """The remaining atoms, and sweeps that accept every update."""
 
     def __init__(
         self,
@@ -133,39 +134,39 @@ class _Sweeps(MonotoneSearch):
         atoms = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
         most_latent = problem.largest_latent or likelihood.largest_latent
         spread = problem.bounds(atoms)[0] + 2.0 * np.log(most_latent)
-        reference = likelihood.weighted(likelihood.reference_curvature())
+        reference = likelihood.apply_weights(likelihood.reference_curvature())
         self.most = np.log(threshold) + np.log(float(reference.sum())) + spread
         if warm_start is None:
             usable = np.isfinite(atoms).all(axis=0)
             usable &= np.exp(spread) > 1e-24 * np.square(atoms).max(axis=0)
             active = np.flatnonzero(usable)
-            # a priori, all atoms together give a latent function of the order of one
+            # The prior standard deviation of the latent function is then of order one.
             warm_start = active, spread[active] + np.log(max(len(active), 1))
         super().__init__(problem, 0.0, None, warm_start)
         self.min_rise = 0.0  # of deletions
 
     def sweep(self) -> float:
-        """Re-estimate all precisions; return the largest change of one that is to stay."""
+        """Re-estimate all precisions; return the largest change of a remaining one."""
         problem, state, active = self.problem, self.state, self.state.active
-        self._read()
+        self._read_statistics()
         if self.update == "mackay":
             first, second, inverse = self.gamma + self.penalised, self.square, np.zeros(len(active))
         else:
             first, second = np.ones(len(active)), self.square + self.variance
             inverse = self.penalised * self.precision
-        terms = problem.prior.fixed_point(state.log_precision, 1.0)
+        terms = problem.prior.fixed_point_terms(state.log_precision, 1.0)
         # the positive root of ``second x^2 - first x - inverse``
         first, inverse = first + terms.constant, inverse + terms.inverse
         second = np.maximum(second + terms.scale, 1e-300)
         precision = 0.5 * (first + np.sqrt(first**2 + 4.0 * second * inverse)) / second
         least, _ = problem.bounds(self.columns(active))
         log_precision = np.maximum(np.log(np.maximum(precision, 1e-300)), least)
-        kept = staying = np.ones(len(active), dtype=bool)
+        kept = remaining = np.ones(len(active), dtype=bool)
         if self.deletable:
             kept = log_precision <= self.most[active]
             kept &= self.gamma > np.finfo(np.float64).eps
-            staying = kept & ~self.diverges
-        change = np.abs(log_precision - state.log_precision)[staying].max(initial=0.0)
+            remaining = kept & ~self.diverges
+        change = np.abs(log_precision - state.log_precision)[remaining].max(initial=0.0)
         active = active[kept]
         self.state = problem.evaluate(
             active, log_precision[kept], self.columns(active), state.get_initial_weights(active)
@@ -173,8 +174,8 @@ class _Sweeps(MonotoneSearch):
         return float(change)
 
     def delete(self) -> bool:
-        """Delete atoms the model is better without; whether there were any."""
-        self._read()
+        """Delete atoms whose removal raises the objective; return whether there were any."""
+        self._read_statistics()
         state, stay = self.state, ~self.diverges
         if not stay.all() and self.move_if_better(state.active[stay], state.log_precision[stay]):
             return True
@@ -188,12 +189,12 @@ class _Sweeps(MonotoneSearch):
                 return True
         return False
 
-    def _read(self) -> None:
-        """Read off the mode what the rules know of each active atom.
+    def _read_statistics(self) -> None:
+        """Read the statistics of each active atom from the mode.
 
-        Among it ``gamma``, by how much the data determine its weight, twice the penalty of degrees
-        of freedom times their derivative in minus log precision, and whether the best precision,
-        all else fixed, is infinite.
+        They are the well-determinedness ``gamma``, twice the derivative of the penalty on degrees
+        of freedom in minus the log precision (`penalised`), and whether the best precision, all
+        else fixed, is infinite (`diverges`).
         """
         mode, k = self.state.mode, len(self.state.active)
         self.variance = mode.hessian.covariance.diagonal()[:k]

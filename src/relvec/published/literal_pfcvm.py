@@ -1,4 +1,4 @@
-"""The probabilistic feature selection classification vector machine, as published (PFCVM)."""
+"""Probabilistic feature selection and classification vector machine (PFCVM), as published."""
 
 from __future__ import annotations
 
@@ -13,74 +13,74 @@ from sklearn.utils.validation import validate_data
 
 from relvec._checks import check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli, moderate
-from relvec.published._algebra import variance_at
+from relvec.likelihoods.bernoulli import Bernoulli, BoundBernoulli, marginalise_log_odds
+from relvec.published._algebra import function_variance
 from relvec.published._alternating import AlternatingEstimator, State
-from relvec.published._inputs import check_constants, read_inputs
+from relvec.published._inputs import check_constants, validate_inputs
 from relvec.published._newton import ascend, inverse_curvature
 from relvec.published._objectives import WeightObjective
 
 __all__ = ["LiteralPFCVM"]
 
 
-class _Labels(BoundBernoulli):
-    """Labels whose curvature may vanish where they are certain, as published."""
+class _BernoulliWithoutFloor(BoundBernoulli):
+    """Bernoulli likelihood whose curvature is not bounded away from zero, as published."""
 
-    floor = 0.0
+    min_curvature = 0.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
     """PFCVM for two classes: truncated priors on sample weights and on feature weights.
 
-    A reference to compare with, not a method to use. The log odds are a sum of kernels
-    ``exp(-sum_k theta_k (x_k - z_k)^2)`` whose weights may not be negative, times the label of
-    their centre. Each iteration maximises the posterior of the weights by Newton steps, prunes,
-    does the same for the feature weights, and re-estimates the precisions of both by MacKay's
-    rule from the Laplace approximation. Inputs are used as they are.
+    A reference for comparisons, not recommended for applications. The log odds are a sum of kernels
+    ``exp(-sum_k theta_k (x_k - z_k)^2)`` with non-negative weights, each multiplied by the label
+    (-1 or 1) of its centre. Each iteration maximises the posterior of the weights by Newton steps
+    and prunes, does the same for the feature weights, and re-estimates the precisions of both by
+    MacKay's rule from the Laplace approximation. Features are not standardised.
 
-    The thesis gives no values for the constants; the defaults are ours. When a threshold would
-    remove all samples, or all features, the one of smallest precision stays.
+    The thesis gives no values for the constants; the defaults are ours. If a threshold would remove
+    all samples, or all features, the one of smallest precision is kept.
 
     Parameters
     ----------
     initial_theta : float or array-like of shape (n_features,), optional
-        Feature weights to start from. Default, ``1 / (2 n_features)``, for inputs of unit variance.
+        Initial feature weights. Default, ``1 / (2 n_features)``, for features of unit variance.
     initial_weight : float, default=0.1
-        Weights of the kernels to start from; the intercept starts at zero.
+        Initial weight of all kernels; that of the intercept is zero.
     initial_alpha : float, default=1.0
-        Precisions of all weights to start from.
+        Initial precision of all weights.
     initial_beta : float or array-like of shape (n_features,), default=1.0
-        Precisions of the feature weights to start from.
+        Initial precisions of the feature weights.
     indicator_scale : float, default=5.0
         Lambda of the smoothed indicators of ``w >= 0`` and ``theta >= 0``.
     alpha_max, beta_max : float, default=1e4
-        Weights and features of larger precision leave.
+        Samples and features of larger precision are removed.
     min_change : float, default=1e-3
-        Largest change of weights and feature weights that counts as none.
+        Convergence threshold on the largest change of weights and feature weights.
     gradient_stop : float, default=1e-6
-        Newton steps end when the norm of the gradient over its length is smaller.
+        Newton steps stop if the norm of the gradient, divided by its length, is smaller.
     weight_steps, feature_steps : int, default=25 and 5
-        Most Newton steps in one iteration.
+        Maximum numbers of Newton steps per iteration.
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations.
     warm_up : int, default=5
-        Iterations before convergence is looked for.
+        Number of iterations before convergence is checked.
     initial_step : float, default=1.0
         Fraction of a Newton step that is tried first.
     smallest_step : float, default=2**-10
-        Fractions are halved while they are larger than this.
+        Smallest fraction: it is halved while larger than this.
     curvature : {"diagonal", "gauss_newton", "full"}, default="full"
-        Negative Hessian for the feature weights. "full" is equation 3.17, which may be
-        indefinite; its eigenvalues are then replaced by their absolute values.
+        Negative Hessian for the feature weights. "full" is eq. 3.17; if it is indefinite, its
+        eigenvalues are replaced by their absolute values.
     truncation : {"smoothed", "exact"}, default="smoothed"
-        Whether priors are cut off at zero by a logistic function or exactly. Smoothed, hardly any
-        sample is pruned; exact, weights that reach zero leave.
+        Whether priors are truncated at zero by a logistic function or exactly. If smoothed, hardly
+        any sample is pruned; if exact, samples whose weight reaches zero are removed.
     signed : bool, default=True
         Multiply each kernel by the label (-1 or 1) of its centre, as in Chen et al. (2009).
-        Without, as equation 3.1 reads, only the intercept can be negative.
+        If False, as in eq. 3.1, only the intercept can be negative.
     learn_features : bool, default=True
-        Without, the feature weights stay as they start: PCVM, with a logistic link.
+        If False, the feature weights keep their initial values: PCVM, with a logistic link.
     fit_intercept : bool, default=True
         Include a constant column, with a precision like all others but no truncation.
 
@@ -92,9 +92,9 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
     relevance_vectors_ : ndarray of shape (n_relevant, n_features)
     features_ : ndarray of shape (n_features_kept,)
     feature_weights_ : ndarray of shape (n_features,)
-        Theta; zero for features that were dropped. May be negative if smoothed.
+        Theta; zero for removed features. May be negative if truncation is smoothed.
     feature_precision_ : ndarray of shape (n_features,)
-        Beta; infinite for features that were dropped.
+        Beta; infinite for removed features.
     weight_precision_ : ndarray of shape (n_relevant,)
     coef_ : ndarray of shape (1, n_relevant)
         Weights of the kernels in the log odds, their signs included.
@@ -103,8 +103,8 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
     n_iter_ : int
     converged_ : bool
     trace_ : ndarray of shape (n_iter,)
-        Log joint density of labels and weights, up to constants, in the hyper-parameters of each
-        iteration; it is not one function, and may fall.
+        Log joint density of labels and weights, up to constants. It depends on the
+        hyper-parameters of the iteration, so it may fall.
 
     References
     ----------
@@ -153,7 +153,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs, used as they are.
+            Inputs, not standardised.
         y : array-like of shape (n_samples,)
             Labels of two classes.
 
@@ -169,14 +169,14 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         check_classification_targets(labels)
         self.classes_, coded = np.unique(labels, return_inverse=True)
         if len(self.classes_) != 2:
-            # the first words are those scikit-learn's own checks look for
+            # scikit-learn's estimator checks look for the first words.
             raise ValueError(
-                "Only binary classification is supported: LiteralPFCVM tells two classes apart; "
+                "Only binary classification is supported: LiteralPFCVM needs two classes; "
                 f"y has {len(self.classes_)} class{'es' * (len(self.classes_) > 1)}."
             )
         target = coded.astype(np.float64)
         sign = 2.0 * target - 1.0 if self.signed else np.ones(len(target))
-        state = self._start(inputs, target, sign, self.initial_alpha, self.initial_weight)
+        state = self._initial_state(inputs, target, sign, self.initial_alpha, self.initial_weight)
         state.weight[: state.first] = 0.0
         self.converged_, self.n_iter_ = False, 0
         while self.n_iter_ < self.max_iter and not self.converged_:
@@ -189,34 +189,38 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         _, curvature = objective.derivatives(objective.evaluate(state.weight))
         signs = np.concatenate([np.ones(state.first), sign[state.rows]])
         weights = state.weight * signs
-        self._expose(state, weights, inverse_curvature(curvature) * np.outer(signs, signs))
+        self._set_fitted_attributes(
+            state, weights, inverse_curvature(curvature) * np.outer(signs, signs)
+        )
         self.coef_ = weights[None, state.first :]
         self.intercept_ = np.array([state.intercept])
         return self
 
     def _objective(self, state: State) -> WeightObjective:
-        """Log posterior of the weights."""
+        """Return the log posterior of the weights."""
         prior = self._prior(state.alpha, state.first)
-        return WeightObjective(state.design(), _Labels(Bernoulli(), state.y), prior)
+        return WeightObjective(state.design(), _BernoulliWithoutFloor(Bernoulli(), state.y), prior)
 
     def _update_weights(self, state: State) -> float:
-        """Newton steps, new precisions and pruning; return the largest change of a kept weight."""
+        """Update and prune the sample weights; return the largest change of a kept one."""
         rules = self._rules(self.weight_steps, len(state.weight))
         trial, alpha = ascend(self._objective(state), state.weight, rules)
         state.trace.append(trial.value)
         return self._prune_weights(state, trial.x, alpha)
 
     def _update_features(self, state: State) -> float:
-        """The same for the feature weights."""
+        """Update and prune the feature weights; return the largest change of a kept one."""
         rules = self._rules(self.feature_steps, len(state.theta))
-        change, value = self._move_features(state, _Labels(Bernoulli(), state.y), rules)
-        # joint with the prior of the sample weights, in their present precisions
+        change, value = self._update_feature_weights(
+            state, _BernoulliWithoutFloor(Bernoulli(), state.y), rules
+        )
+        # joint with the prior of the sample weights, at their present precisions
         state.trace[-1] = value + self._prior(state.alpha, state.first).value(state.weight)
         return change
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Log odds of the second class at the most probable weights, shape (n_samples,)."""
-        result: Vector = self._design(read_inputs(self, X)) @ self._weights
+        """Return the log odds of the second class at the most probable weights."""
+        result: Vector = self._design(validate_inputs(self, X)) @ self._weights
         return result
 
     def predict(self, X: ArrayLike) -> Any:
@@ -232,17 +236,18 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         X : array-like of shape (n_samples, n_features)
             Inputs.
         moderation : {"plug_in", "mackay", "probit"}, default="plug_in"
-            "plug_in" takes the most probable weights for certain, as the published code does. The
-            others average over their Laplace posterior: "mackay" by scaling the log odds,
-            "probit" by the normal distribution function of equation 3.30. Labels are the same.
+            "plug_in" uses the most probable weights, as the published code does. The others
+            marginalise over the Laplace posterior of the weights (MacKay's moderation): "mackay" by
+            scaling the log odds, "probit" by the normal distribution function of eq. 3.30. The
+            predicted labels are the same.
         """
         check_choice("moderation", moderation, ("plug_in", "mackay", "probit"))
-        design = self._design(read_inputs(self, X))
+        design = self._design(validate_inputs(self, X))
         mean = design @ self._weights
         if moderation == "plug_in":
             second = expit(mean)
         elif moderation == "mackay":
-            second = expit(moderate(mean, variance_at(design, self._covariance)))
+            second = expit(marginalise_log_odds(mean, function_variance(design, self._covariance)))
         else:
-            second = ndtr(mean / np.sqrt(8.0 / np.pi + variance_at(design, self._covariance)))
+            second = ndtr(mean / np.sqrt(8.0 / np.pi + function_variance(design, self._covariance)))
         return np.column_stack([1.0 - second, second])

@@ -1,7 +1,7 @@
-"""Single steps in random order, as in the thesis on the smooth relevance vector machine.
+"""Sequential updates in random order, as in Schmolck's (2008) smooth relevance vector machine.
 
-Where such a run ends depends on the order, so many of them map the local maxima of the
-evidence. They are what a deterministic search has to be compared with.
+The local maximum that a run finds depends on the order, so many runs explore the local maxima of
+the evidence (marginal likelihood); a deterministic search can be compared with them.
 """
 
 from __future__ import annotations
@@ -28,33 +28,32 @@ from relvec.solvers.gaussian.state import State
 class RandomOrderSolver(TextbookSolver):
     """Add, re-estimate or delete one atom at a time, in random order (Schmolck, 2008).
 
-    Every step picks at random one of the atoms that are in the model or should be, and moves
-    its precision to the maximum of the objective. Meant for exploring the local maxima of the
-    evidence (see `relvec.explore_optima`), not for finding the best one.
+    Every step picks at random an atom that is in the model or would gain by entering, and sets its
+    precision to the maximum of the objective. Meant for exploring the local maxima of the evidence
+    (see `relvec.explore_optima`), not for finding the best one.
 
     Parameters
     ----------
     noise_every : int, default=10
-        The noise is re-estimated after every so many steps. A small number frees the noise
-        while few atoms are in the model; more runs then end in maxima where a large noise
-        explains everything.
+        Number of steps between re-estimates of the noise. With a small number the noise is
+        re-estimated while few atoms are in the model; more runs then end in local maxima with a
+        large noise and few atoms.
     random_state : int, RandomState instance or None, default=None
-        Decides the order; an int makes runs repeatable.
+        Determines the order; pass an int for reproducible runs.
     polish : bool, default=True
-        Finish with joint Newton steps, the noise free to follow, so that the end is a maximum
-        to the same accuracy as that of the default solver.
+        Finish with joint Newton steps in precisions and noise, so that the result is a maximum to
+        the same accuracy as that of the default solver.
     max_iter : int, default=10000
-        Number of steps.
+        Maximum number of steps.
     tol : float, default=0.01
-        The steps end when no atom should enter or leave and no log precision, nor the log
-        noise, would change by more than this.
+        The run has converged when no atom would enter or leave, and neither a log precision nor
+        the log noise would change by more than this.
 
     Notes
     -----
-    The run starts from the atom with the largest normalised projection on the target and a
-    noise variance of a tenth of the target's. The noise is re-estimated with the precisions of
-    the weights held, by maximising the objective. ``min_gain`` is charged as in
-    `TextbookSolver`.
+    The run starts from the atom with the largest normalised projection on the target and a noise
+    variance of a tenth of that of the target. The noise is re-estimated at fixed weight precisions,
+    by maximising the objective. ``min_gain`` is applied as in `TextbookSolver`.
 
     References
     ----------
@@ -108,7 +107,7 @@ class RandomOrderSolver(TextbookSolver):
 
 
 class _RandomSteps(SingleSteps):
-    """The steps of the textbook algorithm with the choice left to chance."""
+    """The steps of the textbook algorithm, with the atom chosen at random."""
 
     stage = "random order"
 
@@ -117,14 +116,14 @@ class _RandomSteps(SingleSteps):
         self.random = check_random_state(solver.random_state)
 
     def choose(self, wanted: Vector, gain: Vector, change: Vector) -> int:
-        """Draw one of the atoms that are in the model or should be."""
+        """Choose at random among the atoms that are in the model or would gain by entering."""
         if self.n_steps == 0 and not (change < np.inf).all():
             return super().choose(wanted, gain, change)
         eligible = np.flatnonzero(np.isfinite(wanted) | (change > 0.0))
         return int(self.random.choice(eligible)) if len(eligible) else 0
 
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
-        """Maximise the objective over the noise with the precisions of the weights held."""
+        """Maximise the objective over the noise at fixed precisions of the weights."""
         if self.problem.noise_variance is not None or not len(alpha):
             noise = reference.best_noise(self.problem, fit)
         else:
@@ -151,9 +150,12 @@ def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> fl
         total = values + noise
         quadratic = max(moments.target_ss - float((projection / total).sum()), 0.0) + rate
         value = count * log_noise + quadratic / noise + float(np.log(total / noise).sum())
-        # lam = alpha sigma^2 follows the noise
+        # lam = alpha sigma^2 changes with the noise
         value -= 2.0 * float(prior.log_density(np.log(alpha) + log_noise, noise).sum())
         return float(value + 2.0 * float(degrees @ (values / total)))
 
-    reach = (present - 6.0, present + 6.0)  # a re-estimate moves the noise by e^6 at most
+    reach = (
+        present - 6.0,
+        present + 6.0,
+    )  # by a factor of e^6 at most
     return float(np.exp(minimize_scalar(cost, bounds=reach, method="bounded").x))

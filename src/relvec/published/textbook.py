@@ -1,4 +1,4 @@
-"""The sequential algorithm of Tipping and Faul, as printed."""
+"""The sequential algorithm of Tipping and Faul (2003), as printed."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from relvec.solvers.gaussian.reference import Fit, State
 class TextbookSolver(PublishedSolver):
     """Add, re-estimate or delete one atom at a time (Tipping and Faul, 2003).
 
-    At every step the atom is chosen whose move raises the objective most. A reference to
-    compare with the paper and with other software: statistics are recomputed from a fresh
-    factorisation at every step. The default solver takes far fewer steps, and does not
-    depend on the initial noise as this one does.
+    Every step updates the atom whose update raises the objective most. It is a reference for
+    comparisons with the paper and with other software: statistics are recomputed from a new
+    factorisation at every step. The default solver takes far fewer steps, and its result does not
+    depend on the initial noise.
 
     Parameters
     ----------
     max_iter : int, default=10000
-        Number of steps.
+        Maximum number of steps.
     tol : float, default=1e-3
-        The run ends when no atom should enter or leave and no log precision, nor the log
-        noise, would change by more than this.
+        The run has converged when no atom would enter or leave, and neither a log precision nor
+        the log noise would change by more than this.
     noise_every : int, default=1
-        The noise is re-estimated after every so many steps, and before the run may end.
+        Number of steps between re-estimates of the noise; it is also re-estimated at convergence.
 
     Notes
     -----
     The initial noise is a tenth of the variance of the target. The first step, from the
-    empty model, adds the atom with the largest normalised projection on the target, which
-    is how the paper initialises.
+    empty model, adds the atom with the largest normalised projection on the target, as in the
+    paper.
 
-    A smoothness prior replaces ``q^2`` by ``q^2 - 2 c sigma^2 p`` with ``p = phi' C^-2 phi``
-    in all formulas. The noise is then re-estimated with ``alpha sigma^2`` fixed, where the
-    penalty does not depend on it: with ``alpha`` fixed it may have no positive estimate.
+    A smoothness prior replaces ``q^2`` by ``q^2 - 2 c sigma^2 p`` with ``p = phi' C^-2 phi`` in all
+    formulas. The noise is then re-estimated at fixed ``alpha sigma^2``, for which the penalty does
+    not depend on it; at fixed ``alpha`` a positive estimate need not exist.
 
     A Laplace prior of rate ``r`` turns the condition ``q^2 > s`` into ``q^2 - s > r / sigma^2``
     and the best precision into the root of a quadratic; the noise is re-estimated as above.
 
-    ``min_gain`` is subtracted from what an atom brings: an atom enters if it gains more and
-    leaves if at its best it would gain less.
+    ``min_gain`` is subtracted from the gain of an atom: an atom enters if its gain is larger, and
+    is deleted if its gain at the best precision is smaller.
 
     References
     ----------
@@ -65,14 +65,14 @@ class TextbookSolver(PublishedSolver):
     tol: float = 1e-3
     noise_every: int = 1
 
-    uses_min_gain = False  # the papers know no penalty of an atom
+    uses_min_gain = False  # the paper has no entry penalty
 
     def _run(self, problem: Problem) -> Run:
         return SingleSteps(problem, self)
 
 
 class SingleSteps(Run):
-    """One run of the algorithm; steps are numbered as in section 4 of the paper."""
+    """One run of the algorithm; step numbers are those of section 4 of the paper."""
 
     stage = "textbook"
 
@@ -85,12 +85,12 @@ class SingleSteps(Run):
             raise ValueError(
                 f"the {self.stage} solver cannot use a Gamma prior on the weight precisions: with "
                 "a positive rate an infinite precision has zero density, so that no atom could "
-                'ever be left out. Use solver="mackay" or solver="em", or a prior with '
+                'be absent. Use solver="mackay" or solver="em", or a prior with '
                 "shape=0 and rate=0."
             )
 
     def start(self, warm_start: WarmStart | None) -> State:
-        """Begin with a tenth of the target's variance for noise and no atom, or where told."""
+        """Return the warm start, or the empty model with a tenth of the target variance."""
         if warm_start is not None:
             return self.settle(warm_start.active, np.exp(warm_start.log_lam))
         problem, moments = self.problem, self.problem.moments
@@ -99,14 +99,14 @@ class SingleSteps(Run):
         return reference.evaluate(problem, empty, noise)
 
     def step(self, state: State) -> tuple[State, float]:
-        """Move one atom, re-estimate the noise when it is due, and report what is left to do."""
+        """Update one atom, re-estimate the noise if due, and return the largest pending change."""
         problem, n_atoms = self.problem, self.problem.moments.n_atoms
         alpha = np.full(n_atoms, np.inf)
         alpha[state.fit.active] = state.fit.lam / state.noise
         wanted, gain = self.moves(state, alpha)
         with np.errstate(divide="ignore", invalid="ignore"):
-            change = np.abs(np.log(wanted / alpha))  # infinite where an atom comes or goes
-        change[np.isnan(change)] = 0.0  # of those that stay outside
+            change = np.abs(np.log(wanted / alpha))  # infinite where an atom enters or leaves
+        change[np.isnan(change)] = 0.0  # atoms that stay outside
         remaining = float(change.max(initial=0.0))
         chosen = self.choose(wanted, gain, change)
         alpha[chosen] = wanted[chosen]
@@ -120,21 +120,21 @@ class SingleSteps(Run):
         return reference.evaluate(problem, fit, noise), remaining
 
     def choose(self, wanted: Vector, gain: Vector, change: Vector) -> int:
-        """Return the atom whose move is the most useful one."""
-        # gains of the order of rounding are not compared: the atom that moves furthest goes first
+        """Return the atom to update: the one with the largest gain."""
+        # If all gains are of the order of rounding, take the atom whose precision changes most.
         return int(np.argmax(gain if gain.max() > 1e-10 else change))
 
     def moves(self, state: State, alpha: Vector) -> tuple[Vector, Vector]:
-        """Evaluate every atom's best move at the present noise (steps 4 to 8).
+        """Return the best precision of every atom at the present noise, and the gain (steps 4-8).
 
-        Returns the precision of each, infinite where it should be outside, and what that gains.
+        The precision is infinite for atoms that should be outside the model.
         """
         problem, noise = self.problem, state.noise
         known = reference.compute_statistics(problem, state.fit)
         n_effective, inside = problem.moments.n_effective, np.isfinite(alpha)
-        gain, lam = problem.prior.best(known, n_effective, noise)
+        gain, lam = problem.prior.best_precision(known, n_effective, noise)
         at_best = gain - problem.min_gain
-        # l(alpha) of the paper's eq. 11: what an atom with this precision brings.
+        # l(alpha_i) of the paper: the contribution of an atom with its present precision.
         at_present = np.zeros(len(alpha))
         at_present[state.fit.active] = reference.compute_contributions(
             problem, state.fit, known, noise
@@ -149,9 +149,9 @@ class SingleSteps(Run):
         return np.where(should_be_in, lam / noise, np.inf), gain
 
     def with_noise(self, fit: Fit, alpha: Vector) -> tuple[Fit, float]:
-        """Re-estimate the noise from the residual (step 9), and condition on it."""
+        """Re-estimate the noise from the residual (step 9); return the posterior and the noise."""
         prior = self.problem.prior
         if prior.is_penalised or prior.has_density:
             return fit, reference.best_noise(self.problem, fit)
-        noise = self.noise_of(fit)
+        noise = self.mackay_noise_estimate(fit)
         return reference.condition(self.problem, fit.active, alpha * noise), noise

@@ -1,4 +1,4 @@
-"""Reports of fitted models: one page in one file, for the eye and for the record.
+"""HTML reports of fitted models, each a single self-contained file.
 
 Examples
 --------

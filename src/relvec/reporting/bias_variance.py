@@ -1,4 +1,4 @@
-"""The squared error split into variance and the rest, by fits to resampled rows."""
+"""Bootstrap estimate of the bias–variance decomposition of the mean squared error."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 from relvec.bases import LinearBasis
-from relvec.describing import seen_by
+from relvec.describing import transform_inputs
 from relvec.estimators import RVMRegressor, SparseBayesRegressor
+from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
-from relvec.solvers import NullSolver, RidgeSolver
+from relvec.solvers import NullSolver, OddsLearner, RidgeSolver
 
-__all__ = ["BiasVariance", "bias_variance"]
+__all__ = ["BiasVariance", "compute_bias_variance"]
 
 STREAM = b"bias and variance"
 
 
 @dataclass(frozen=True)
 class BiasVariance:
-    """Mean squared error of rows that a resampled fit did not see, and its parts.
+    """Out-of-bag mean squared error of bootstrap fits, and its decomposition.
 
-    ``mse = bias_and_noise + variance`` exactly. Without the truth, bias and noise are not seen
-    apart; `noise` is what the model takes for it.
+    ``mse = bias_and_noise + variance`` holds exactly. Squared bias and noise cannot be separated
+    from data alone; `noise` is the noise variance that the model estimated.
     """
 
     mse: float
@@ -32,59 +33,62 @@ class BiasVariance:
     noise: float
     n_fits: int
     n_rows: int
-    scales_held: bool
-    """Whether kernels were held at those of the model, and only vectors and weights found anew."""
+    kernel_fixed: bool
+    """Whether the kernel was fixed at its learnt parameters in the refits."""
 
     @property
     def bias_and_noise(self) -> float:
-        """What would be left of the error if fits did not differ."""
+        """Mean squared error without the variance of the fits."""
         return self.mse - self.variance
 
     @property
     def bias(self) -> float:
-        """Squared bias, if the noise is what the model says; not below zero."""
+        """Squared bias, given the noise variance that the model estimated; at least zero."""
         return max(self.bias_and_noise - self.noise, 0.0)
 
 
-def bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | None:
-    """Fit to rows drawn with replacement, and predict the rows that were not drawn.
+def compute_bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVariance | None:
+    """Fit bootstrap samples and decompose their out-of-bag error.
 
-    A row that is drawn twice has weight two, so kernels at training rows stay what they are.
-    None if too few rows were left out at least twice.
+    A row that is drawn k times has frequency weight k, so the candidate basis functions do not
+    change. None if no row was out of bag at least twice.
 
     Raises
     ------
     RefitError
-        If the model cannot be fitted to such rows.
+        If the model cannot be fitted to bootstrap samples.
     """
-    model, held = _held(subject.model)
-    inputs, y = seen_by(subject.estimator, subject.X), subject.y
-    # a stream of our own: data made with the same seed would otherwise be drawn by their values
+    model, is_fixed = _fix_kernel(subject.model)
+    inputs, y = transform_inputs(subject.estimator, subject.X), subject.y
+    # A separate random stream: data generated with the same seed would otherwise be resampled
+    # by the very numbers they consist of.
     rng, n_rows = np.random.default_rng([seed, *STREAM]), subject.n_rows
-    said = np.full((n_fits, n_rows), np.nan)
-    for each in said:
+    predictions = np.full((n_fits, n_rows), np.nan)
+    for each in predictions:
         weight = rng.multinomial(n_rows, np.full(n_rows, 1.0 / n_rows)).astype(np.float64)
         fit = refit(model, inputs, y, sample_weight=weight)
-        left_out = weight == 0.0
-        each[left_out] = np.asarray(fit.predict(inputs))[left_out]
-    counts = np.count_nonzero(~np.isnan(said), axis=0)
+        out_of_bag = weight == 0.0
+        each[out_of_bag] = np.asarray(fit.predict(inputs))[out_of_bag]
+    counts = np.count_nonzero(~np.isnan(predictions), axis=0)
     used = counts > 1
     if not used.any():
         return None
-    said = said[:, used]
-    mse = float(np.mean(np.nanmean((y[used] - said) ** 2, axis=0)))
-    variance = float(np.mean(np.nanvar(said, axis=0, ddof=1)))
+    predictions = predictions[:, used]
+    mse = float(np.mean(np.nanmean((y[used] - predictions) ** 2, axis=0)))
+    variance = float(np.mean(np.nanvar(predictions, axis=0, ddof=1)))
     noise = float(subject.model.noise_variance_)
-    return BiasVariance(mse, variance, noise, n_fits, int(np.count_nonzero(used)), held)
+    return BiasVariance(mse, variance, noise, n_fits, int(np.count_nonzero(used)), is_fixed)
 
 
-def _held(model: Any) -> tuple[Any, bool]:
-    """The model with its kernels held, where they were learnt: a fit then takes a moment."""
+def _fix_kernel(model: Any) -> tuple[Any, bool]:
+    """Return the model with its learnt kernel fixed, for fast refits; and whether it was learnt."""
     own = model.get_params(deep=False)
     if not hasattr(model, "learnt_length_scales_") or "kernel" not in own:
         return model, False
-    simple = {"linear": RidgeSolver(), "null": NullSolver()}.get(model.model_kind_)
-    if simple is not None:  # no kernels at all
+    simple = {"linear": RidgeSolver(), SPARSE_LINEAR: OddsLearner(), "null": NullSolver()}.get(
+        model.learnt_length_scales_.group
+    )
+    if simple is not None:  # a linear or null model, without kernels
         return SparseBayesRegressor(LinearBasis(), solver=simple), False
     kernel = model.kernel_
     shared = RVMRegressor().get_params(deep=False).keys() & own.keys()

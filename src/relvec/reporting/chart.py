@@ -1,7 +1,7 @@
-"""Charts as inline SVG: coordinates in, markup out.
+"""Charts as inline SVG.
 
-Colours are classes of the style sheet of the page, so that one chart serves light and dark.
-Whatever has a `data-tip` says it when a pointer is over it.
+Colours are CSS classes of the style sheet of the page, so that a chart works in light and dark
+mode. The text of a `data-tip` attribute is shown as a tooltip.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ import numpy as np
 from relvec._typing import Vector
 from relvec.describing import shorten
 
-__all__ = ["Axis", "Chart", "number", "padded", "short"]
+__all__ = ["Axis", "Chart", "format_number", "pad_range", "shorten_label"]
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number as people write it.
+def format_number(value: float, digits: int = 3) -> str:
+    """Format a number for display with a few significant digits.
 
     Examples
     --------
-    >>> number(1234.5), number(0.000123), number(-2.0), number(float("nan"))
+    >>> (
+    ...     format_number(1234.5),
+    ...     format_number(0.000123),
+    ...     format_number(-2.0),
+    ...     format_number(float("nan")),
+    ... )
     ('1234', '1.23e-04', '−2', '–')
     """
     if not math.isfinite(value):
@@ -39,17 +44,17 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("-", "−", 1) if value < 0 else text
 
 
-def short(name: str) -> str:
-    """A name, cut if it would take the room of the chart."""
+def shorten_label(name: str) -> str:
+    """Shorten a name that is too long for a tick label."""
     return shorten(name, 22)
 
 
-def padded(values: Any, share: float = 0.05) -> tuple[float, float]:
-    """Ends of an axis on which all finite values have some room.
+def pad_range(values: Any, share: float = 0.05) -> tuple[float, float]:
+    """Compute axis limits around all finite values, with some padding.
 
     Examples
     --------
-    >>> padded([0.0, 1.0], 0.1)
+    >>> pad_range([0.0, 1.0], 0.1)
     (-0.1, 1.1)
     """
     array = np.asarray(values, dtype=np.float64).ravel()
@@ -57,23 +62,23 @@ def padded(values: Any, share: float = 0.05) -> tuple[float, float]:
     if not len(array):
         return 0.0, 1.0
     low, high = float(array.min()), float(array.max())
-    room = share * (high - low) or 0.5 * abs(low) or 0.5
-    return low - room, high + room
+    padding = share * (high - low) or 0.5 * abs(low) or 0.5
+    return low - padding, high + padding
 
 
 class Axis:
-    """Numbers along one direction of a chart.
+    """Axis of a chart.
 
     Parameters
     ----------
     low, high : float
-        Ends.
+        Limits.
     label : str, default=""
-        What is measured.
+        Axis label.
     is_log : bool, default=False
-        Whether equal factors are equal distances.
+        Whether the scale is logarithmic.
     ticks : sequence of (float, str), optional
-        Where to write what; round numbers by default.
+        Positions and labels of ticks; round numbers by default.
     """
 
     def __init__(
@@ -87,16 +92,16 @@ class Axis:
     ) -> None:
         self.low, self.high, self.label, self.is_log = low, high, label, is_log
         if ticks is None:
-            ticks = powers_of_ten(low, high) if is_log else round_steps(low, high)
+            ticks = make_log_ticks(low, high) if is_log else make_linear_ticks(low, high)
         self.ticks = list(ticks)
         self.start, self.end = 0.0, 1.0
 
-    def place(self, start: float, end: float) -> None:
-        """Say where the ends are on the page."""
+    def set_position(self, start: float, end: float) -> None:
+        """Set the pixel coordinates of the two limits."""
         self.start, self.end = start, end
 
     def to_pixels(self, values: Any) -> Vector:
-        """Places of values."""
+        """Convert values to pixel coordinates."""
         array = np.asarray(values, dtype=np.float64)
         low, high = self.low, self.high
         if self.is_log:
@@ -105,12 +110,12 @@ class Axis:
         return np.asarray(self.start + share * (self.end - self.start))
 
 
-def powers_of_ten(low: float, high: float) -> list[tuple[float, str]]:
-    """Ticks of a logarithmic axis; multiples of a power if there are not two powers.
+def make_log_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Make ticks of a logarithmic axis at powers of ten, or at multiples if there are fewer than 2.
 
     Examples
     --------
-    >>> [text for _, text in powers_of_ten(0.5, 200.0)]
+    >>> [text for _, text in make_log_ticks(0.5, 200.0)]
     ['1', '10', '100']
     """
     first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
@@ -119,15 +124,15 @@ def powers_of_ten(low: float, high: float) -> list[tuple[float, str]]:
     if len(powers) < 2:
         powers = [10.0 ** math.floor(math.log10(low)) * k for k in range(1, 100)]
         powers = [p for p in powers if low <= p <= high][:6]
-    return [(value, number(value)) for value in powers]
+    return [(value, format_number(value)) for value in powers]
 
 
-def round_steps(low: float, high: float) -> list[tuple[float, str]]:
-    """About five ticks at round numbers.
+def make_linear_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Make about five ticks at round numbers.
 
     Examples
     --------
-    >>> [text for _, text in round_steps(-0.1, 1.1)]
+    >>> [text for _, text in make_linear_ticks(-0.1, 1.1)]
     ['0.00', '0.25', '0.50', '0.75', '1.00']
     """
     raw = (high - low) / 5.0
@@ -139,20 +144,20 @@ def round_steps(low: float, high: float) -> list[tuple[float, str]]:
     decimals = max(0, is_quarter - math.floor(math.log10(step)))
     values = [(first + i) * step for i in range(count)]
     if max(abs(low), abs(high)) >= 1e5 or step < 1e-3:
-        return [(value, number(value)) for value in values]
+        return [(value, format_number(value)) for value in values]
     return [(v, f"{v + 0.0:.{decimals}f}".replace("-", "−")) for v in values]
 
 
 class Chart:
-    """One picture.
+    """One chart.
 
     Parameters
     ----------
     title : str
-        What it shows, in words; also for those who cannot see it.
+        Description of the content, also for screen readers.
     x, y : Axis
     width, height : int
-        In units of the drawing, which scales with the page.
+        In SVG user units; the chart scales with the page.
     has_grid : bool, default=True
         Draw a faint line at every tick.
 
@@ -164,8 +169,8 @@ class Chart:
     True
     """
 
-    letter = 6.6
-    """Width of a digit in the font of the tick labels, in units of the drawing."""
+    digit_width = 6.6
+    """Width of a digit in the font of the tick labels, in SVG user units."""
 
     def __init__(
         self,
@@ -181,10 +186,10 @@ class Chart:
         self.title, self.x, self.y = title, x, y
         self.width, self.height = width, height
         longest = max((len(text) for _, text in y.ticks), default=0)
-        self.left = min(round(14 + self.letter * longest), width // 2) + (20 if y.label else 4)
+        self.left = min(round(14 + self.digit_width * longest), width // 2) + (20 if y.label else 4)
         self.right, self.top, self.bottom = width - 20, 12, height - (42 if x.label else 24)
-        x.place(self.left, self.right)
-        y.place(self.bottom, self.top)
+        x.set_position(self.left, self.right)
+        y.set_position(self.bottom, self.top)
         self.parts: list[str] = []
 
     def line(self, xs: Any, ys: Any, style: str) -> None:
@@ -213,16 +218,18 @@ class Chart:
     ) -> None:
         """Draw points."""
         x, y = self.x.to_pixels(xs).tolist(), self.y.to_pixels(ys).tolist()
-        said = [""] * len(x) if tips is None else [f' data-tip="{escape(tip)}"' for tip in tips]
+        attributes = (
+            [""] * len(x) if tips is None else [f' data-tip="{escape(tip)}"' for tip in tips]
+        )
         self.parts.append(f'<g class="dot {style}">')
         self.parts += [
             f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius:g}"{tip}/>'
-            for a, b, tip in zip(x, y, said, strict=True)
+            for a, b, tip in zip(x, y, attributes, strict=True)
         ]
         self.parts.append("</g>")
 
-    def spots(self, xs: Any, ys: Any, tips: Iterable[str]) -> None:
-        """Make places along a line answer to a pointer; they are seen only then."""
+    def hover_points(self, xs: Any, ys: Any, tips: Iterable[str]) -> None:
+        """Draw invisible points with tooltips along a line."""
         self.dots(xs, ys, "spot", tips, 6.0)
 
     def whiskers(self, xs: Any, low: Any, high: Any, style: str) -> None:
@@ -232,22 +239,22 @@ class Chart:
     def bar(self, x0: float, x1: float, y0: float, y1: float, style: str, tip: str = "") -> None:
         """Fill a rectangle."""
         (a, b), (c, d) = self.x.to_pixels([x0, x1]).tolist(), self.y.to_pixels([y0, y1]).tolist()
-        said = f' data-tip="{escape(tip)}"' if tip else ""
+        tooltip = f' data-tip="{escape(tip)}"' if tip else ""
         self.parts.append(
             f'<rect class="area {style}" x="{min(a, b):.1f}" y="{min(c, d):.1f}" '
-            f'width="{abs(b - a):.1f}" height="{abs(d - c):.1f}"{said}/>'
+            f'width="{abs(b - a):.1f}" height="{abs(d - c):.1f}"{tooltip}/>'
         )
 
-    def text(self, x: float, y: float, words: str, style: str = "", anchor: str = "start") -> None:
-        """Write at a place in units of the axes."""
+    def text(self, x: float, y: float, text: str, style: str = "", anchor: str = "start") -> None:
+        """Write text at a position in data coordinates."""
         a, b = float(self.x.to_pixels(x)), float(self.y.to_pixels(y))
         self.parts.append(
             f'<text class="{style}" x="{a:.1f}" y="{b:.1f}" text-anchor="{anchor}" '
-            f'dominant-baseline="central">{escape(words)}</text>'
+            f'dominant-baseline="central">{escape(text)}</text>'
         )
 
     def image(self, data: str) -> None:
-        """Fill the axes with a picture, given as a data address."""
+        """Fill the axes with an image, given as a data URL."""
         self.parts.append(
             f'<image x="{self.left}" y="{self.top}" width="{self.right - self.left}" '
             f'height="{self.bottom - self.top}" preserveAspectRatio="none" href="{data}"/>'
@@ -261,11 +268,11 @@ class Chart:
         )
 
     def _label(self, axis: Axis, length: float) -> str:
-        """What is measured, as far as there is room along a side."""
-        return escape(shorten(axis.label, int(length / self.letter)))
+        """Return the axis label, shortened to fit."""
+        return escape(shorten(axis.label, int(length / self.digit_width)))
 
     def _tick(self, across: str, where: str, label: str) -> list[str]:
-        """A line of the grid, if there is one, and what is written at its end."""
+        """Return a grid line, if there is a grid, and its tick label."""
         grid = [f'<path class="grid" d="{across}"/>'] if self.has_grid else []
         return [*grid, f'<text class="tick" {where}>{escape(label)}</text>']
 
@@ -295,11 +302,11 @@ class Chart:
 
 
 def _path(xs: Vector, ys: Vector) -> str:
-    """Straight lines through points; those that are not numbers are gaps."""
+    """Return the path of straight lines through points; values that are not finite leave gaps."""
     steps, pen_down = [], False
     for a, b in zip(xs.tolist(), ys.tolist(), strict=True):
-        is_known = math.isfinite(a) and math.isfinite(b)
-        if is_known:
+        is_finite = math.isfinite(a) and math.isfinite(b)
+        if is_finite:
             steps.append(f"{'L' if pen_down else 'M'}{a:.1f} {b:.1f}")
-        pen_down = is_known
+        pen_down = is_finite
     return "".join(steps)

@@ -1,4 +1,4 @@
-"""What the evidence says of a model: against the model without vectors, and as AIC and BIC."""
+"""Log evidence of a model and of the null model, log likelihood, AIC and BIC."""
 
 from __future__ import annotations
 
@@ -9,73 +9,77 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import seen_by, weights_of
+from relvec.describing import collect_weights, transform_inputs
 from relvec.evidence import gaussian_objective
 from relvec.reporting.subject import Subject
 
-__all__ = ["EvidenceFacts", "evidence_facts"]
+__all__ = ["EvidenceSummary", "compute_evidence_summary"]
 
 
 @dataclass(frozen=True)
-class EvidenceFacts:
-    """Figures of the fit itself; NaN for what is not known."""
+class EvidenceSummary:
+    """Evidence and information criteria of a fit; NaN for what is not available.
+
+    The evidence is the marginal likelihood of the training targets.
+    """
 
     log_evidence: float
     null_log_evidence: float
-    """Of the model without vectors: a constant, or the shares of the classes."""
+    """Log evidence of the null model: the intercept alone, or the class frequencies."""
     log_likelihood: float
-    """At the posterior mean of the weights, over the rows of the fit."""
+    """Log likelihood of the training rows at the posterior mean of the weights."""
     n_parameters: float
-    """Effective degrees of freedom, with the noise if it was estimated."""
+    """Effective degrees of freedom, plus one if the noise variance was estimated."""
     is_effective: bool
-    """Whether degrees of freedom were weighed, or weights merely counted."""
+    """Whether `n_parameters` is the effective number, or the number of weights."""
     n_rows: int
 
     @property
     def log_evidence_gain(self) -> float:
-        """Log evidence above that of the model without vectors, in nats.
+        """Log evidence minus that of the null model, in nats.
 
-        Not a Bayes factor: precisions and scales were chosen to make it large, and the model
-        without vectors is among those compared, so that it is hardly ever negative.
+        Not a log Bayes factor: the hyper-parameters were chosen to maximise the evidence, and the
+        null model is among the models compared, so that the gain is hardly ever negative.
         """
         return self.log_evidence - self.null_log_evidence
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion; smaller is better."""
+        """Akaike information criterion; smaller is better."""
         return 2.0 * (self.n_parameters - self.log_likelihood)
 
     @property
     def bic(self) -> float:
-        """Schwarz's criterion; smaller is better."""
+        """Bayesian (Schwarz) information criterion; smaller is better."""
         return math.log(self.n_rows) * self.n_parameters - 2.0 * self.log_likelihood
 
 
-def evidence_facts(subject: Subject) -> EvidenceFacts:
-    """Collect the figures of a fit."""
+def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
+    """Compute evidence and information criteria of a fit."""
     model, n_rows = subject.model, subject.n_rows
-    dof, is_effective = _degrees(model)
+    dof, is_effective = _count_parameters(model)
     likelihood = null = math.nan
     if subject.is_classifier:
         if subject.are_training:
             likelihood = _class_likelihood(subject)
-            null = _null_of_classes(model, subject)
+            null = _null_of_classification(model, subject)
     else:
         posterior = model.outputs_[0].posterior
-        null = _null_of_numbers(model, posterior)
-        dof += getattr(model, "noise_variance", None) is None  # then it was estimated too
+        null = _null_of_regression(model, posterior)
+        # the noise variance is a parameter too if it was estimated
+        dof += getattr(model, "noise_variance", None) is None
         if subject.are_training:
             likelihood = _gaussian_likelihood(subject, posterior.noise_variance)
-    return EvidenceFacts(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
+    return EvidenceSummary(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
 
 
-def _degrees(model: Any) -> tuple[float, bool]:
+def _count_parameters(model: Any) -> tuple[float, bool]:
     if hasattr(model, "effective_dof_"):
         return float(model.effective_dof_), True
-    rows = weights_of(model)
+    rows = collect_weights(model)
     intercepts = 0
-    if model.fit_intercept:  # also those set to the shares of the classes are of the data
-        # of a softmax model they sum to zero
+    if model.fit_intercept:  # intercepts set from the class frequencies count as parameters too
+        # Intercepts of a softmax model sum to zero, so there is one parameter less.
         intercepts = sum(max(1, len(latent.coef) - 1) for latent in model.class_model_.models)
     known = [row.well_determined for row in rows if row.well_determined is not None]
     if len(known) < len(rows):
@@ -84,22 +88,22 @@ def _degrees(model: Any) -> tuple[float, bool]:
 
 
 def _gaussian_likelihood(subject: Subject, noise: float) -> float:
-    seen = seen_by(subject.estimator, subject.X)
-    residual = subject.y - np.asarray(subject.model.predict(seen))
+    transformed = transform_inputs(subject.estimator, subject.X)
+    residual = subject.y - np.asarray(subject.model.predict(transformed))
     squares = float(residual @ residual)
     return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
 
 
 def _class_likelihood(subject: Subject) -> float:
-    seen = seen_by(subject.estimator, subject.X)
-    probability = np.asarray(subject.model.predict_proba(seen, marginalise=False))
+    transformed = transform_inputs(subject.estimator, subject.X)
+    probability = np.asarray(subject.model.predict_proba(transformed, marginalise=False))
     index = np.searchsorted(subject.classes, subject.y)
-    given = probability[np.arange(len(index)), index]
-    return float(np.log(np.maximum(given, np.finfo(np.float64).tiny)).sum())
+    true_probability = probability[np.arange(len(index)), index]
+    return float(np.log(np.maximum(true_probability, np.finfo(np.float64).tiny)).sum())
 
 
-def _null_of_numbers(model: Any, posterior: Any) -> float:
-    """Evidence of the intercept alone, with its own noise unless that was given."""
+def _null_of_regression(model: Any, posterior: Any) -> float:
+    """Compute the log evidence of the intercept alone, with its own noise unless that is fixed."""
     n, variance = posterior.n_effective, posterior.target_variance
     if n <= 0.0 or variance <= 0.0:
         return math.nan
@@ -107,34 +111,36 @@ def _null_of_numbers(model: Any, posterior: Any) -> float:
     return gaussian_objective(n, n * variance, 0.0, noise)
 
 
-def _null_of_classes(model: Any, subject: Subject) -> float:
-    """Evidence of the class shares alone; NaN where rows did not count alike."""
+def _null_of_classification(model: Any, subject: Subject) -> float:
+    """Compute the log evidence of the class frequencies alone; NaN with class weights."""
     if model.class_weight is not None:
         return math.nan
     counts = np.array([np.count_nonzero(subject.y == label) for label in subject.classes], float)
     models = model.class_model_.models
     is_given = models[0].given is not None
-    if len(models[0].coef) > 1:  # one model of all classes
+    if len(models[0].coef) > 1:  # softmax: one model for all classes
         return _null_of_counts(counts, model, is_given, 1.0)
-    of = counts if len(models) > 1 else counts[1:]
+    # one binary null model per class, or a single one for two classes
+    positives = counts if len(models) > 1 else counts[1:]
     total = float(counts.sum())
-    pairs = [np.array([total - count, count]) for count in of]
+    pairs = [np.array([total - count, count]) for count in positives]
     return sum(_null_of_counts(pair, model, is_given, 0.5) for pair in pairs)
 
 
 def _null_of_counts(counts: Vector, model: Any, is_given: bool, curvature: float) -> float:
-    """Evidence of shares: at the maximum, and over the intercepts around it if these are fitted.
+    """Compute the log evidence of class frequencies, by Laplace's method if intercepts are fitted.
 
-    Intercepts of classes sum to zero. Of two classes their difference is the parameter, for
-    which the curvature is half that along the unit vector.
+    The intercepts of the classes sum to zero, so the Hessian has one eigenvalue of zero, which is
+    left out. For two classes the parameter is the difference of the intercepts, for which the
+    curvature is half of that along the unit vector (`curvature` = 0.5).
     """
     n = float(counts.sum())
-    fits_shares = model.intercept_is_fitted_ or is_given
-    shares = counts / n if fits_shares else np.full(len(counts), 1.0 / len(counts))
+    has_frequencies = model.intercept_is_fitted_ or is_given
+    frequencies = counts / n if has_frequencies else np.full(len(counts), 1.0 / len(counts))
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = float(np.where(counts > 0.0, counts * np.log(shares), 0.0).sum())
+        value = float(np.where(counts > 0.0, counts * np.log(frequencies), 0.0).sum())
     if model.intercept_is_fitted_:
-        hessian = n * (np.diag(shares) - np.outer(shares, shares))
-        bends = curvature * np.linalg.eigvalsh(hessian)[1:]
-        value += 0.5 * float(np.log(2.0 * np.pi / bends).sum())
+        hessian = n * (np.diag(frequencies) - np.outer(frequencies, frequencies))
+        curvatures = curvature * np.linalg.eigvalsh(hessian)[1:]
+        value += 0.5 * float(np.log(2.0 * np.pi / curvatures).sum())
     return value

@@ -1,4 +1,4 @@
-"""What a reader should know first, in sentences."""
+"""Findings of a report: problems of fit, data and calibration, with advice."""
 
 from __future__ import annotations
 
@@ -9,193 +9,218 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from relvec.reporting.evidence import EvidenceFacts
-from relvec.reporting.metrics import coverage_at, reliability
+from relvec.reporting.evidence import EvidenceSummary
+from relvec.reporting.metrics import compute_coverage, compute_reliability
 from relvec.reporting.null_model import HeldOutGain
-from relvec.reporting.predictions import Sample
+from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 
 __all__ = [
     "Finding",
-    "about_fit",
-    "about_gain",
-    "about_intervals",
-    "about_overfitting",
-    "about_probabilities",
-    "about_rows",
-    "find",
+    "assess_fit",
+    "assess_gain",
+    "assess_intervals",
+    "assess_overfitting",
+    "assess_probabilities",
+    "assess_rows",
+    "collect_findings",
 ]
 
 
 class Finding(NamedTuple):
-    """A sentence, and whether it is good news."""
+    """One finding: what happened, what it means and what to do."""
 
     is_good: bool
-    words: str
+    """Whether it confirms the model; otherwise it is a warning."""
+    text: str
 
 
-def find(
+def collect_findings(
     subject: Subject,
-    samples: Sequence[Sample],
-    facts: EvidenceFacts,
+    samples: Sequence[PredictionSet],
+    facts: EvidenceSummary,
     gain: HeldOutGain | None = None,
-    doubts: Sequence[str] = (),
+    problems: Sequence[str] = (),
 ) -> list[Finding]:
-    """Look for what went wrong, and for what went right.
+    """Collect the findings, warnings first.
 
     Parameters
     ----------
     subject : Subject
-        The model.
-    samples : sequence of Sample
-        Predictions; the last ones are those to judge it by.
-    facts : EvidenceFacts
-        Of the fit.
+        Model and rows of the report.
+    samples : sequence of PredictionSet
+        Predictions; the last set is the one by which the model is evaluated.
+    facts : EvidenceSummary
+        Evidence of the fit.
     gain : HeldOutGain, optional
-        On held-out rows, against the null model.
-    doubts : sequence of str, default=()
-        What could not be found out.
+        Gain in log predictive density over the null model, on held-out rows.
+    problems : sequence of str, default=()
+        Warnings about computations that failed.
     """
     found = [
-        *about_fit(subject, facts),
-        *about_gain(subject, gain),
-        *about_rows(subject, samples[-1]),
+        *assess_fit(subject, facts),
+        *assess_gain(subject, gain),
+        *assess_rows(subject, samples[-1]),
     ]
-    found += about_overfitting(subject, samples)
-    found += [Finding(False, words) for words in doubts]
-    judged = samples[-1]
+    found += assess_overfitting(subject, samples)
+    found += [Finding(False, text) for text in problems]
+    evaluated = samples[-1]
     if subject.is_classifier:
-        found += about_probabilities(judged, subject.classes)
+        found += assess_probabilities(evaluated, subject.classes)
     else:
-        found += about_intervals(judged)
+        found += assess_intervals(evaluated)
     return sorted(found, key=lambda each: each.is_good)
 
 
-def about_fit(subject: Subject, facts: EvidenceFacts) -> list[Finding]:
-    """Whether the search went well, and what it found is worth anything."""
+def assess_fit(subject: Subject, facts: EvidenceSummary) -> list[Finding]:
+    """Check convergence, the cap on the active set, the kind of model and the gain in evidence."""
     model, found = subject.model, []
     if not model.converged_:
-        found.append(Finding(False, "The search ended before it had converged."))
+        text = (
+            "The fit did not converge: a better optimum may exist. Give the solver a larger "
+            "max_iter."
+        )
+        found.append(Finding(False, text))
     if getattr(model, "reached_max_active_", False):
-        words = (
-            f"The cap on {subject.units} was reached: the noise level is not identified. Use "
-            f'{"wider kernels, or " if subject.unit == "vector" else ""}prior="bic".'
+        kernels = (
+            "kernels with longer length-scales, or " if subject.unit == "relevance vector" else ""
         )
-        found.append(Finding(False, words))
+        text = (
+            "The cap on the active set was reached: the noise variance is not identifiable. Use "
+            f'{kernels}prior="bic".'
+        )
+        found.append(Finding(False, text))
     if getattr(model, "model_kind_", None) == "linear":
-        words = (
-            "Held-out rows are predicted better by a linear model of all inputs than by kernels, "
-            'so the model is linear. Use length_scales="ard" or "isotropic" for kernels.'
+        text = (
+            "A linear model of the features was selected, because kernels do not predict held-out "
+            'rows better. Use length_scales="ard" or "isotropic" to force kernels.'
         )
-        found.append(Finding(True, words))
+        found.append(Finding(True, text))
     if not len(model.relevance_):
-        words = f"No {subject.unit} was kept: the model says the same everywhere."
-        found.append(Finding(False, words))
+        text = (
+            f"No {subject.unit} was selected: the prediction is constant. The features explain "
+            "nothing of the target, or the prior is too strong."
+        )
+        found.append(Finding(False, text))
     elif facts.log_evidence_gain < 1.0:
-        words = f"The evidence hardly speaks for this model against one without {subject.units}."
-        found.append(Finding(False, words))
+        text = (
+            f"The gain in log evidence over the null model is {facts.log_evidence_gain:.1f} nats "
+            "only: the data hardly support this model."
+        )
+        found.append(Finding(False, text))
     return found
 
 
-def about_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
-    """Whether rows that were not seen show that the model knows anything."""
-    if gain is None or gain.is_shown or not len(subject.model.relevance_):
+def assess_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
+    """Check whether the model predicts held-out rows better than the null model."""
+    if gain is None or gain.is_significant or not len(subject.model.relevance_):
         return []
-    null = "the class shares" if subject.is_classifier else "the mean of the targets"
-    words = (
-        f"Rows it has not seen do not show that it predicts better than {null}: their log density "
-        f"is {gain.total:+.1f} ± {gain.std:.1f} nats from that of the null model."
+    null = "the class frequencies" if subject.is_classifier else "the mean of the targets"
+    text = (
+        f"On held-out rows the model is not significantly better than {null}: the difference in "
+        f"log predictive density is {gain.total:+.1f} ± {gain.std:.1f} nats (standard error). Do "
+        "not rely on it without more data or better features."
     )
-    return [Finding(False, words)]
+    return [Finding(False, text)]
 
 
-def about_rows(subject: Subject, judged: Sample) -> list[Finding]:
-    """Whether the rows are those they are taken for, and enough."""
+def assess_rows(subject: Subject, evaluated: PredictionSet) -> list[Finding]:
+    """Check the origin of the rows, extrapolation, and the number of rows."""
     found = []
-    if subject.provenance.doubt:
-        found.append(Finding(False, subject.provenance.doubt))
-    if judged.n_shared and subject.are_training:
-        words = (
-            f"{judged.n_shared} of {len(judged.y)} held-out rows are among the training rows too, "
-            "with the same targets: what they say is too good."
+    if subject.provenance.warning:
+        found.append(Finding(False, subject.provenance.warning))
+    n_rows = len(evaluated.y)
+    if evaluated.n_shared and subject.are_training:
+        text = (
+            f"{evaluated.n_shared} of {n_rows} held-out rows are also training rows, with the same "
+            "targets: their metrics are too optimistic. Remove them from held_out."
         )
-        found.append(Finding(False, words))
-    if judged.is_seen and not judged.n_shared and not subject.provenance.doubt:
-        words = (
-            "All figures are of rows the model was fitted to: of new rows it knows less than "
-            "they say. Give held_out rows, or cv folds."
+        found.append(Finding(False, text))
+    if evaluated.is_training and not evaluated.n_shared and not subject.provenance.warning:
+        text = (
+            "All metrics are computed on training rows, so they are too optimistic. Give held_out "
+            "rows, or use cross-validation (cv)."
         )
-        found.append(Finding(False, words))
-    if judged.n_beyond:
-        words = (
-            f"{judged.n_beyond} of {len(judged.y)} rows are beyond the training rows, which say "
-            "little of what is predicted there. model.extrapolating(X) says which ones."
+        found.append(Finding(False, text))
+    if evaluated.n_extrapolated:
+        text = (
+            f"{evaluated.n_extrapolated} of {n_rows} rows are extrapolations: they are far from "
+            "the training rows, which carry little information about them. "
+            "model.extrapolating(X) shows which rows these are."
         )
-        found.append(Finding(False, words))
-    if subject.n_rows < 40:  # a share of one half then has a standard error of 8 %
-        words = f"There are {subject.n_rows} rows only: all figures are rough."
-        found.append(Finding(False, words))
+        found.append(Finding(False, text))
+    if subject.n_rows < 40:  # a proportion of one half then has a standard error of 8 %
+        text = f"There are only {subject.n_rows} rows: all metrics have large standard errors."
+        found.append(Finding(False, text))
     return found
 
 
-def about_overfitting(subject: Subject, samples: Sequence[Sample]) -> list[Finding]:
-    """Whether errors of new rows are much larger than those of rows of the fit."""
-    judged = samples[-1]
-    seen = next((sample for sample in samples if sample.is_seen), None)
-    if seen is None or judged.is_seen or subject.is_classifier:
+def assess_overfitting(subject: Subject, samples: Sequence[PredictionSet]) -> list[Finding]:
+    """Check whether the RMSE of held-out rows is much larger than that of training rows."""
+    evaluated = samples[-1]
+    training = next((sample for sample in samples if sample.is_training), None)
+    if training is None or evaluated.is_training or subject.is_classifier:
         return []
-    ratio = _rms(judged) / max(_rms(seen), math.ulp(1.0))
-    if ratio <= 1.3:  # less is what the fit of a few weights explains
+    ratio = _rmse(evaluated) / max(_rmse(training), math.ulp(1.0))
+    if ratio <= 1.3:  # a smaller ratio is expected from fitting a few weights
         return []
-    words = (
-        f"Errors of rows it has not seen are {ratio:.1f} times those of rows it was "
-        "fitted to: part of what it learnt does not carry over."
+    text = (
+        f"The RMSE on held-out rows is {ratio:.1f} times the training RMSE: a sign of "
+        'overfitting. Use a stronger prior, such as prior="bic", or more data.'
     )
-    return [Finding(False, words)]
+    return [Finding(False, text)]
 
 
-def about_intervals(judged: Sample, slight: float = 0.015) -> list[Finding]:
-    """Whether intervals hold what they should.
+def assess_intervals(evaluated: PredictionSet, slight: float = 0.015) -> list[Finding]:
+    """Check the coverage of predictive intervals.
 
-    A distance of `slight` from that is no news, however many rows show it.
+    Differences from the nominal coverage below `slight` are not reported, even if they are
+    statistically significant.
     """
-    inside, count = coverage_at(judged, 0.95), len(judged.y)
+    coverage, count = compute_coverage(evaluated, 0.95), len(evaluated.y)
     low, high = binom.ppf([0.005, 0.995], count, 0.95) / count
-    share = f"{100.0 * inside:.1f} %"
-    if inside < min(low, 0.95 - slight):
-        words = f"95 % intervals hold only {share} of the targets: error bars are too short."
-        return [Finding(False, words)]
-    if inside > max(high, 0.95 + slight):
-        words = f"95 % intervals hold {share} of the targets: error bars are too long."
-        return [Finding(False, words)]
-    half = coverage_at(judged, 0.5)
+    percent = f"{100.0 * coverage:.1f} %"
+    if coverage < min(low, 0.95 - slight):
+        text = (
+            f"95 % intervals cover only {percent} of the targets: the predictive standard "
+            "deviations are too small."
+        )
+        return [Finding(False, text)]
+    if coverage > max(high, 0.95 + slight):
+        text = (
+            f"95 % intervals cover {percent} of the targets: the predictive standard deviations "
+            "are too large."
+        )
+        return [Finding(False, text)]
+    half = compute_coverage(evaluated, 0.5)
     low, high = binom.ppf([0.005, 0.995], count, 0.5) / count
     if not min(low, 0.5 - slight) <= half <= max(high, 0.5 + slight):
-        often = "smaller" if half > 0.5 else "larger"
-        words = (
-            f"95 % intervals hold {share} of the targets, but 50 % intervals {100.0 * half:.1f} %: "
-            f"most errors are {often} than a normal distribution of this width says."
+        tails = "heavier" if half > 0.5 else "lighter"
+        text = (
+            f"95 % intervals cover {percent} of the targets, but 50 % intervals cover "
+            f"{100.0 * half:.1f} %: the residuals have {tails} tails than a normal distribution."
         )
-        return [Finding(False, words)]
-    whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"
-    return [Finding(True, f"95 % intervals hold {share} of the targets of {whose}.")]
+        return [Finding(False, text)]
+    rows = "training rows" if evaluated.is_training else "held-out rows"
+    return [Finding(True, f"95 % intervals cover {percent} of the targets of {rows}.")]
 
 
-def about_probabilities(judged: Sample, classes: np.ndarray) -> list[Finding]:
-    """Whether what is said to be probable happens as often as that."""
-    curve = reliability(judged, classes)
+def assess_probabilities(evaluated: PredictionSet, classes: np.ndarray) -> list[Finding]:
+    """Check the calibration of predicted probabilities, bin by bin."""
+    curve = compute_reliability(evaluated, classes)
     low, high = curve.interval(0.99)
     is_off = ((curve.mean < low) | (curve.mean > high)) & (curve.count >= 5)
     if is_off.any():
         rows = int(curve.count[is_off].sum())
-        words = (
-            f"Probabilities do not match frequencies for {rows} of {len(judged.y)} rows, beyond "
-            "what chance explains."
+        text = (
+            f"The predicted probabilities of {rows} of {len(evaluated.y)} rows are not calibrated: "
+            "in their bins of the reliability diagram, the observed frequency differs "
+            "significantly (99 %)."
         )
-        return [Finding(False, words)]
-    return [Finding(True, "Probabilities match frequencies, as far as the rows can tell.")]
+        return [Finding(False, text)]
+    return [Finding(True, "The predicted probabilities agree with the observed frequencies.")]
 
 
-def _rms(sample: Sample) -> float:
+def _rmse(sample: PredictionSet) -> float:
     assert sample.mean is not None
     return float(np.sqrt(np.mean((sample.y - sample.mean) ** 2)))

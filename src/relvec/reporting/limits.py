@@ -1,4 +1,4 @@
-"""How much of everything a report shows."""
+"""Limits on the amount of content in a report."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ __all__ = ["ReportLimits"]
 
 @dataclass(frozen=True)
 class ReportLimits:
-    """Most of each kind that a page of about a megabyte can hold and a reader can take in."""
+    """Maximum numbers of elements of each kind; they keep a page below about a megabyte."""
 
     points: int = 1500
-    """Rows drawn as dots, each with a tip."""
+    """Rows drawn as dots, each with a tooltip."""
     quantiles: int = 500
-    """Sorted residuals drawn as dots: neighbours are nearly the same."""
+    """Points of a normal Q–Q plot."""
     dots_of_class: int = 300
-    """Rows of one class, right or wrong, in the figure of how sure the model is."""
+    """Rows of one class, correct or misclassified, in the plot of the true-class probability."""
     bars: int = 15
-    """Inputs or weights with a bar of their own."""
+    """Features or weights in a bar chart."""
     steps: int = 300
-    """Places along the trace of the objective; a screen has not many more across."""
+    """Points of the trace of the objective."""
     slices: int = 6
-    """Inputs along which the function is drawn."""
-    inputs_tried: int = 200
-    """Inputs that are ordered by what they do; of more the first ones are drawn."""
+    """Features whose effect is plotted."""
+    features_tried: int = 200
+    """Features that are ordered by the size of their effect; with more, the first are plotted."""
     functions: int = 40
-    """Basis functions drawn over the only input."""
+    """Basis functions plotted over the only feature."""
     classes: int = 20
-    """Classes of a confusion matrix that can be read."""
+    """Classes in a confusion matrix."""
     grid: int = 90
-    """Places along each of two inputs where classes are asked for."""
-    vectors: int = 500
-    """Lines of the table of vectors."""
-    inputs: int = 10
-    """Inputs with a column in the table of vectors."""
+    """Grid points along each of two features in a decision surface."""
+    weights: int = 500
+    """Rows of the table of weights."""
+    features: int = 10
+    """Features with a column in the table of weights."""

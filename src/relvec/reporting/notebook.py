@@ -1,4 +1,4 @@
-"""What a fitted model shows of itself in a notebook, below scikit-learn's diagram."""
+"""Summary of a fitted model in a notebook, below scikit-learn's diagram."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import Summary, check_names, gain_of, summary_of
+from relvec.describing import FitSummary, check_feature_names, get_feature_gain, summarise_fit
 
-__all__ = ["findings_of", "summary_html"]
+__all__ = ["list_findings", "render_summary"]
 
 TABLE = (
     "font:13px/1.5 system-ui,sans-serif;border-collapse:collapse;margin:.5em 0 0;"
     "background:transparent;color:inherit"
 )
 CELL = "padding:0 .9em 0 0;border:0;background:transparent;text-align:left;vertical-align:top"
-# a grey and a blue that can be read on white and on black
+# a grey and a blue that are legible on white and on black
 LABEL, BAR = "color:#7b8088", "background:#4a90d9"
-FORMS = {
-    "linear": "linear in all inputs, which predicts held-out rows better than kernels",
-    "null": "a constant: no input says anything of the target",
+MODEL_KINDS = {
+    "linear": "linear in the features: kernels do not predict held-out rows better",
+    "null": "constant: no feature is relevant",
 }
-"""Models that took the place of kernels, by `model_kind_`."""
+"""Descriptions of models selected instead of kernels, by `model_kind_`."""
 
 
-def summary_html(model: Any) -> str:
-    """Return a table of what a fitted model found; nothing before the fit."""
-    findings = findings_of(model)
+def render_summary(model: Any) -> str:
+    """Return the summary of a fitted model as an HTML table; empty before the fit."""
+    findings = list_findings(model)
     if not findings:
         return ""
     rows = "".join(
@@ -39,59 +39,59 @@ def summary_html(model: Any) -> str:
     return f'<table style="{TABLE}">{rows}{_relevance_rows(model)}</table>'
 
 
-def findings_of(model: Any) -> list[tuple[str, str]]:
-    """What a fitted model found, as labels and values; nothing before the fit.
+def list_findings(model: Any) -> list[tuple[str, str]]:
+    """List the summary of a fitted model as labels and values; empty before the fit.
 
     Examples
     --------
     >>> from relvec import RVMRegressor
-    >>> findings_of(RVMRegressor())
+    >>> list_findings(RVMRegressor())
     []
     >>> X = np.linspace(-3, 3, 31)[:, None]
     >>> model = RVMRegressor(gamma=1.0, noise_variance=0.01).fit(X, np.exp(-(X[:, 0] ** 2)))
-    >>> findings_of(model)[:2]
-    [('vectors kept', '1 of 31'), ('noise, standard deviation', '0.1')]
+    >>> list_findings(model)[:2]
+    [('relevance vectors', '1 of 31'), ('noise (standard deviation)', '0.1')]
     """
-    summary = summary_of(model)
+    summary = summarise_fit(model)
     if summary is None:
         return []
-    word = "vectors kept" if hasattr(model, "relevance_vectors_") else "terms kept"
-    findings = [(word, f"{summary.n_kept} of {summary.n_candidates}")]
-    form = FORMS.get(getattr(model, "model_kind_", ""))
-    if form is not None:
-        findings.append(("form", form))
+    noun = "relevance vectors" if hasattr(model, "relevance_vectors_") else "basis functions"
+    findings = [(noun, f"{summary.n_kept} of {summary.n_candidates}")]
+    kind = MODEL_KINDS.get(getattr(model, "model_kind_", ""))
+    if kind is not None:
+        findings.append(("model", kind))
     if summary.classes is not None:
-        findings.append(("classes", _listed(summary.classes)))
+        findings.append(("classes", _join_names(summary.classes)))
     if summary.noise_std is not None and summary.effective_dof is not None:
-        findings.append(("noise, standard deviation", _figures(summary.noise_std)))
-        findings.append(("effective degrees of freedom", _figures(summary.effective_dof)))
-    findings.append(("log evidence, nats", _figures(summary.log_evidence)))
-    return [*findings, *_remarks(summary)]
+        findings.append(("noise (standard deviation)", _format_values(summary.noise_std)))
+        findings.append(("effective degrees of freedom", _format_values(summary.effective_dof)))
+    findings.append(("log evidence (nats)", _format_values(summary.log_evidence)))
+    return [*findings, *_list_remarks(summary)]
 
 
-def _remarks(summary: Summary) -> list[tuple[str, str]]:
-    """What is said only where there is something to say."""
+def _list_remarks(summary: FitSummary) -> list[tuple[str, str]]:
+    """List warnings and the number of relevant features, where they apply."""
     remarks = []
     if not summary.converged:
-        remarks.append(("converged", "no: better models may exist"))
+        remarks.append(("converged", "no: a better optimum may exist"))
     if summary.reached_max_active:
-        remarks.append(("reached_max_active", "yes: the noise level is not identified"))
-    if summary.inputs_in_use is not None:
-        remarks.append(("inputs in use", summary.inputs_in_use))
+        remarks.append(("active-set cap", "reached: the noise is not identifiable"))
+    if summary.features_used is not None:
+        remarks.append(("relevant features", summary.features_used))
     return remarks
 
 
-def _listed(classes: tuple[str, ...], most: int = 8) -> str:
+def _join_names(classes: tuple[str, ...], most: int = 8) -> str:
     more = "" if len(classes) <= most else f", ... ({len(classes)})"
     return ", ".join(classes[:most]) + more
 
 
 def _relevance_rows(model: Any, most: int = 8) -> str:
-    """Bars of what inputs explain, the most important first; the others are counted."""
-    gain = gain_of(model)
+    """Return bars of the gain in log evidence of each feature, the largest first."""
+    gain = get_feature_gain(model)
     if gain is None or len(gain) < 2:
         return ""
-    names = check_names(getattr(model, "feature_names_in_", None), len(gain))
+    names = check_feature_names(getattr(model, "feature_names_in_", None), len(gain))
     order = [i for i in np.argsort(-gain, kind="stable") if gain[i] > 0.0]
     rows = [
         f'<tr style="background:transparent"><td style="{CELL}">{escape(names[i])}</td>'
@@ -100,14 +100,14 @@ def _relevance_rows(model: Any, most: int = 8) -> str:
         f"{gain[i]:.3g} nats</td></tr>"
         for i in order[:most]
     ]
-    heading = f'<tr><td style="{CELL};{LABEL};padding-top:.5em">what inputs explain</td></tr>'
+    heading = f'<tr><td style="{CELL};{LABEL};padding-top:.5em">gain in log evidence</td></tr>'
     left = len(order) - len(rows)
     if left > 0:
         rows.append(f'<tr><td style="{CELL};{LABEL}">and {left} more</td></tr>')
     return heading + "".join(rows)
 
 
-def _figures(values: Vector, most: int = 4) -> str:
-    """One number, or several with commas."""
+def _format_values(values: Vector, most: int = 4) -> str:
+    """Return one number, or several separated by commas."""
     shown = ", ".join(f"{value:.4g}" for value in values[:most])
     return shown if len(values) <= most else f"{shown}, ... ({len(values)} outputs)"

@@ -1,4 +1,4 @@
-"""What a model says of rows it has not seen, next to a model without inputs."""
+"""Gain in log predictive density over the null model, on held-out rows."""
 
 from __future__ import annotations
 
@@ -7,71 +7,75 @@ from typing import NamedTuple
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.reporting.predictions import Sample
+from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 
-__all__ = ["HeldOutGain", "held_out_gain"]
+__all__ = ["HeldOutGain", "compute_held_out_gain"]
 
 
 class HeldOutGain(NamedTuple):
-    """Log density of held-out rows above that of the null model, summed over them, in nats."""
+    """Log predictive density of held-out rows minus that of the null model, summed, in nats."""
 
     total: float
     std: float
-    """Standard error of the sum, rows taken to be independent."""
+    """Standard error of the sum, for independent rows."""
 
     @property
-    def is_shown(self) -> bool:
-        """Whether the rows show that the model knows more than the null model."""
+    def is_significant(self) -> bool:
+        """Whether the gain exceeds two standard errors."""
         return self.total > 2.0 * self.std
 
 
-def held_out_gain(subject: Subject, judged: Sample) -> HeldOutGain | None:
-    """Compare a model with the targets alone, on rows that neither has seen.
+def compute_held_out_gain(subject: Subject, evaluated: PredictionSet) -> HeldOutGain | None:
+    """Compare a model with the null model on held-out rows.
 
-    Evidence cannot tell this: it was maximised on the rows of the fit over models of which the null
-    model is one, so it rises for pure noise as well. The null model is the normal distribution of
-    the training targets, or the shares of their classes; in a cross-validation each row is left
-    out of it. None if all rows were seen, or the training targets are not known.
+    The evidence cannot replace this comparison: it was maximised on the training rows over models
+    that include the null model, so it increases for pure noise as well. The null model is the
+    normal distribution of the training targets, or the class frequencies; in a cross-validation
+    it is fitted without the row. None for training rows, or if training targets are not given.
     """
-    if judged.is_seen or not subject.are_training or len(judged.y) < 2:
+    if evaluated.is_training or not subject.are_training or len(evaluated.y) < 2:
         return None
     if subject.is_classifier:
-        difference = _class_differences(subject, judged)
+        difference = _classification_differences(subject, evaluated)
     else:
-        difference = _number_differences(subject, judged)
+        difference = _regression_differences(subject, evaluated)
     spread = float(np.std(difference, ddof=1)) * float(np.sqrt(len(difference)))
     return HeldOutGain(float(difference.sum()), spread)
 
 
-def _number_differences(subject: Subject, judged: Sample) -> Vector:
-    assert judged.mean is not None
-    assert judged.std is not None
-    known, n = np.asarray(subject.y, dtype=np.float64), float(subject.n_rows)
-    mean, squares = np.full(len(judged.y), known.mean()), np.full(len(judged.y), n * known.var())
-    if judged.is_cross_validated:  # without the row itself
-        away = judged.y - mean
-        mean, squares = mean - away / (n - 1.0), squares - away**2 * n / (n - 1.0)
+def _regression_differences(subject: Subject, evaluated: PredictionSet) -> Vector:
+    assert evaluated.mean is not None
+    assert evaluated.std is not None
+    targets, n = np.asarray(subject.y, dtype=np.float64), float(subject.n_rows)
+    mean, squares = (
+        np.full(len(evaluated.y), targets.mean()),
+        np.full(len(evaluated.y), n * targets.var()),
+    )
+    if evaluated.is_cross_validated:  # leave the row itself out
+        deviation = evaluated.y - mean
+        mean, squares = mean - deviation / (n - 1.0), squares - deviation**2 * n / (n - 1.0)
         n -= 1.0
     tiny = np.finfo(np.float64).tiny
-    # the mean is known to 1/n of the variance, as in the error bars of the model
+    # The predictive variance includes the uncertainty of the mean, variance / n.
     variance = np.maximum(squares, tiny) / max(n - 1.0, 1.0) * (1.0 + 1.0 / n)
-    return _log_density(judged.y - judged.mean, np.maximum(judged.std**2, tiny)) - _log_density(
-        judged.y - mean, variance
-    )
+    return _log_density(
+        evaluated.y - evaluated.mean, np.maximum(evaluated.std**2, tiny)
+    ) - _log_density(evaluated.y - mean, variance)
 
 
 def _log_density(error: Vector, variance: Vector) -> Vector:
     return -0.5 * (np.log(2.0 * np.pi * variance) + error**2 / variance)
 
 
-def _class_differences(subject: Subject, judged: Sample) -> Vector:
-    assert judged.probability is not None
+def _classification_differences(subject: Subject, evaluated: PredictionSet) -> Vector:
+    assert evaluated.probability is not None
     classes, n = subject.classes, float(subject.n_rows)
-    index = np.searchsorted(classes, judged.y)
+    index = np.searchsorted(classes, evaluated.y)
     counts = np.array([np.count_nonzero(subject.y == label) for label in classes], float)[index]
-    if judged.is_cross_validated:  # without the row itself
+    if evaluated.is_cross_validated:  # leave the row itself out
         counts, n = counts - 1.0, n - 1.0
-    share = (counts + 1.0) / (n + len(classes))  # Laplace's rule: no class is impossible
-    given = judged.probability[np.arange(len(index)), index]
-    return np.asarray(np.log(np.maximum(given, 1e-15)) - np.log(share))
+    # Laplace's rule of succession: no class has probability zero
+    frequency = (counts + 1.0) / (n + len(classes))
+    true_probability = evaluated.probability[np.arange(len(index)), index]
+    return np.asarray(np.log(np.maximum(true_probability, 1e-15)) - np.log(frequency))

@@ -1,4 +1,4 @@
-"""The page: sections in their order, with style and script inside."""
+"""The HTML page of a report, with style sheet and script included."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from importlib.resources import files
 from typing import Any
 
 import relvec
-from relvec.reporting.chart import number
+from relvec.reporting.chart import format_number
 from relvec.reporting.figures import Figure
 from relvec.reporting.findings import Finding
 from relvec.reporting.subject import Subject
 
-__all__ = ["Page", "Section", "figure_html", "model_facts"]
+__all__ = ["Page", "Section", "render_figure", "render_model_facts"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""The page needs nothing from outside, and this makes sure that it asks for nothing."""
+"""Content security policy: the page loads nothing from the network."""
 
-SCALES = {
-    "ard": "one for each input",
-    "isotropic": "one for all inputs",
-    "kernel": "parameters of the kernel",
-    "linear": "none: the model is linear in the inputs",
-    "null": "none: no input is used",
-    "none": "not learnt: no input says anything of the target",
+LENGTH_SCALES = {
+    "ard": "one per feature (automatic relevance determination)",
+    "isotropic": "one for all features (isotropic)",
+    "kernel": "parameters of the kernel, learnt",
+    "linear": "none: the model is linear in the features",
+    "null": "none: the model is constant",
+    "none": "not learnt: no feature is relevant",
 }
-"""Kinds of scales that were learnt, in words."""
+"""Descriptions of the learnt length-scales, by `model_kind_`."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page with a heading."""
+    """A section of the page."""
 
     key: str
     title: str
@@ -42,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """What is written where."""
+    """Content of the page."""
 
     title: str
     sub: str
@@ -58,7 +58,7 @@ class Page:
             for name, value in self.tiles
         )
         notes = "".join(
-            f'<li class="{"good" if each.is_good else "warn"}">{escape(each.words)}</li>'
+            f'<li class="{"good" if each.is_good else "warn"}">{escape(each.text)}</li>'
             for each in self.findings
         )
         links = "".join(f'<a href="#{each.key}">{escape(each.title)}</a>' for each in self.sections)
@@ -79,13 +79,13 @@ class Page:
             f'<main><p class="lead">{escape(self.lead)}</p><nav>{links}</nav>'
             f'<div class="tiles">{tiles}</div><ul class="notes">{notes}</ul>\n{body}</main>\n'
             f"<footer>Made by relvec {escape(relvec.__version__)} on "
-            f"{datetime.date.today().isoformat()}. Everything is in this one file.</footer>"
+            f"{datetime.date.today().isoformat()}. This file is self-contained.</footer>"
             f'<div id="tip" role="status"></div>\n<script>\n{script}</script></body></html>\n'
         )
 
 
-def figure_html(figure: Figure) -> str:
-    """A picture with its words, as a card."""
+def render_figure(figure: Figure) -> str:
+    """Return a figure with title, caption and legend as HTML."""
     legend = "".join(
         f'<span><i class="{style}"></i>{escape(label)}</span>' for style, label in figure.legend
     )
@@ -96,10 +96,10 @@ def figure_html(figure: Figure) -> str:
     )
 
 
-def model_facts(subject: Subject) -> str:
-    """What the model is: class, kernel, scales and what was set by hand."""
+def render_model_facts(subject: Subject) -> str:
+    """Return class, kernel, length-scales, parameters and size of the model as HTML."""
     model = subject.model
-    changed = _changed(model)
+    changed = _list_changed_parameters(model)
     rows: list[tuple[str, str]] = [("class", type(model).__name__)]
     if model is not subject.estimator:
         steps = [type(step).__name__ for _, step in subject.estimator.steps]
@@ -108,32 +108,33 @@ def model_facts(subject: Subject) -> str:
     if kernel is not None:
         rows.append(("kernel", str(kernel)))
     if hasattr(model, "model_kind_"):
-        rows.append(("scales", SCALES.get(model.model_kind_, model.model_kind_)))
-    rows.append(("options set", ", ".join(changed) if changed else "none: all defaults"))
-    rows.append(("intercept", _list(model.intercept_)))
-    rows.append(("candidates", f"{model.n_atoms_} functions offered, {len(model.relevance_)} kept"))
-    rows.append(("objective", f"{number(float(model.objective_), 6)} nats"))
+        rows.append(("length-scales", LENGTH_SCALES.get(model.model_kind_, model.model_kind_)))
+    rows.append(("parameters", ", ".join(changed) if changed else "all defaults"))
+    rows.append(("intercept", _join_numbers(model.intercept_)))
+    kept = f"{len(model.relevance_)} of {model.n_atoms_} candidates"
+    rows.append(("basis functions", kept))
+    rows.append(("objective", f"{format_number(float(model.objective_), 6)} nats"))
     rows.append(("iterations", str(model.n_iter_)))
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows)
     return f'<div class="card"><dl>{items}</dl></div>'
 
 
-def _changed(model: Any) -> list[str]:
-    """Options that are not the defaults."""
+def _list_changed_parameters(model: Any) -> list[str]:
+    """List the parameters that differ from their defaults."""
     defaults = type(model)().get_params(deep=False)
-    given = model.get_params(deep=False)
+    parameters = model.get_params(deep=False)
     return [
         f"{name}={str(value)[:60]}"
-        for name, value in given.items()
+        for name, value in parameters.items()
         if repr(value) != repr(defaults.get(name))
     ]
 
 
-def _list(values: Any) -> str:
+def _join_numbers(values: Any) -> str:
     if hasattr(values, "tolist"):
         values = values.tolist()
     several = values if isinstance(values, list) else [values]
-    return ", ".join(number(float(value), 4) for value in several)
+    return ", ".join(format_number(float(value), 4) for value in several)
 
 
 def _asset(name: str) -> str:

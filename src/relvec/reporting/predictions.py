@@ -1,4 +1,4 @@
-"""Predictions of rows that were seen in the fit, and of rows that were not."""
+"""Predictions of training rows, out-of-fold predictions, and predictions of held-out rows."""
 
 from __future__ import annotations
 
@@ -12,65 +12,78 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import BEYOND, extrapolation_of, predictor, seen_by
+from relvec.describing import (
+    EXTRAPOLATION_THRESHOLD,
+    compute_extrapolation,
+    get_final_estimator,
+    transform_inputs,
+)
 from relvec.reporting.subject import Subject
 
-__all__ = ["RefitError", "Sample", "cross_validated", "predict_rows", "refit"]
+__all__ = ["PredictionSet", "RefitError", "cross_validate", "predict_rows", "refit"]
 
 
 class RefitError(ValueError):
-    """The model cannot be fitted to some of its rows, or with other weights."""
+    """The model cannot be fitted to a subset of its rows, or with other sample weights."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PredictionSet:
     """Rows with their predictions.
 
-    Of numbers `mean` and `std` are known, of classes `probability`.
+    A regressor gives `mean` and `std`, a classifier `probability`.
     """
 
     name: str
-    """Of the rows, as a heading."""
-    is_seen: bool
-    """Whether the model was fitted to these very rows."""
+    """Name of the rows, for headings."""
+    is_training: bool
+    """Whether the model was fitted to these rows."""
     y: np.ndarray
     row: IndexArray
-    """Numbers of the rows in the table."""
+    """Indices of the rows in the data."""
     mean: Vector | None = None
     std: Vector | None = None
     probability: Matrix | None = None
     is_cross_validated: bool = False
     n_shared: int = 0
-    """How many rows are also among those of the report, inputs and target alike."""
-    beyond: Vector | None = None
-    """How far each row is beyond the training rows, from 0 to 1; None where that is not told."""
+    """Number of rows that are also among the rows of the report, with the same target."""
+    extrapolation: Vector | None = None
+    """Degree of extrapolation of each row, from 0 to 1; None if not available."""
 
     @property
-    def n_beyond(self) -> int:
-        """How many rows are more beyond the training rows than among them."""
-        return 0 if self.beyond is None else int(np.count_nonzero(self.beyond > BEYOND))
+    def n_extrapolated(self) -> int:
+        """Number of rows that count as extrapolations."""
+        return (
+            0
+            if self.extrapolation is None
+            else int(np.count_nonzero(self.extrapolation > EXTRAPOLATION_THRESHOLD))
+        )
 
 
-def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_seen: bool) -> Sample:
-    """Ask a model about rows."""
+def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_training: bool) -> PredictionSet:
+    """Predict rows with a fitted model."""
     rows = np.arange(len(y))
     if hasattr(estimator, "classes_"):
         probability = np.asarray(estimator.predict_proba(X))
-        beyond = extrapolation_of(estimator, X)
-        return Sample(name, is_seen, y, rows, probability=probability, beyond=beyond)
+        extrapolation = compute_extrapolation(estimator, X)
+        return PredictionSet(
+            name, is_training, y, rows, probability=probability, extrapolation=extrapolation
+        )
     mean, std = _mean_std(estimator, X)
-    return Sample(name, is_seen, y, rows, mean, std, beyond=extrapolation_of(estimator, X))
+    return PredictionSet(
+        name, is_training, y, rows, mean, std, extrapolation=compute_extrapolation(estimator, X)
+    )
 
 
-def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:
-    """Predict every row by a model that was fitted, from the start, without it.
+def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet | None:
+    """Compute out-of-fold predictions; the model is refitted from scratch in each fold.
 
     None if there are too few rows, or too few of a class.
 
     Raises
     ------
     RefitError
-        If the model cannot be fitted to a part of the rows: some bases need all of a grid.
+        If the model cannot be fitted to a subset of the rows: some bases need a complete grid.
     """
     y, n_rows = subject.y, subject.n_rows
     n_folds = min(n_folds, n_rows)
@@ -94,12 +107,12 @@ def cross_validated(subject: Subject, n_folds: int, seed: int) -> Sample | None:
             mean[test], std[test] = _mean_std(fold, new)
     name, rows = f"{n_folds}-fold cross-validation", np.arange(n_rows)
     if subject.is_classifier:
-        return Sample(name, False, y, rows, probability=probability, is_cross_validated=True)
-    return Sample(name, False, y, rows, mean, std, is_cross_validated=True)
+        return PredictionSet(name, False, y, rows, probability=probability, is_cross_validated=True)
+    return PredictionSet(name, False, y, rows, mean, std, is_cross_validated=True)
 
 
 def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    """Fit a copy; what the model itself warned of is in the report."""
+    """Fit a clone without its warnings, which the report covers for the model itself."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -109,5 +122,7 @@ def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
 
 
 def _mean_std(estimator: Any, X: Any) -> tuple[Vector, Vector]:
-    mean, std = predictor(estimator).predict(seen_by(estimator, X), return_std=True)
+    mean, std = get_final_estimator(estimator).predict(
+        transform_inputs(estimator, X), return_std=True
+    )
     return np.asarray(mean), np.asarray(std)

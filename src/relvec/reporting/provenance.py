@@ -1,4 +1,4 @@
-"""Whether rows are those a model was fitted to, as far as a fitted model can tell."""
+"""Whether rows are the training rows of a fitted model."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relvec._typing import Matrix
-from relvec.describing import centers_of, predictor, seen_by
+from relvec.describing import get_final_estimator, get_kernel_centers, transform_inputs
 
-__all__ = ["Provenance", "as_numbers", "provenance_of", "rows_shared"]
+__all__ = ["Provenance", "convert_to_finite_matrix", "count_shared_rows", "find_provenance"]
 
 
 class Provenance(NamedTuple):
-    """What is known of rows."""
+    """Relation of given rows to the training rows."""
 
     are_training: bool
-    """Whether they are taken for all the rows of the fit, so that it can be repeated."""
-    are_seen: bool
-    """Whether the fit is taken to have seen some of them, so that figures flatter."""
-    doubt: str = ""
-    """What speaks against it, in a sentence; empty if nothing does."""
+    """Whether they are taken to be all training rows, so that the fit can be repeated."""
+    include_training: bool
+    """Whether some of them are training rows, so that metrics are optimistic."""
+    warning: str = ""
+    """Evidence against this assumption, for the findings; empty if there is none."""
 
 
-def provenance_of(estimator: Any, X: Any, y: np.ndarray, rows: str) -> Provenance:
-    """Find out whether rows are those of the fit.
+def find_provenance(estimator: Any, X: Any, y: np.ndarray, rows: str) -> Provenance:
+    """Determine whether rows are the training rows of a model.
 
-    Kernels sit on training rows, where a model has any; and a regressor knows the number and the
-    spread of its targets.
+    Relevance vectors are training rows, and a regressor stores the number and the variance of its
+    training targets.
 
     Parameters
     ----------
@@ -39,45 +39,47 @@ def provenance_of(estimator: Any, X: Any, y: np.ndarray, rows: str) -> Provenanc
     y : ndarray of shape (n_samples,)
         Their targets.
     rows : {"auto", "training", "new"}
-        What the user says; "auto" is to find out.
+        As stated by the user; "auto" to determine it.
     """
     if rows == "new":
         return Provenance(False, False)
     if rows == "training":
         return Provenance(True, True)
-    found, total = _vectors_among(estimator, X)
+    found, total = _count_vectors_among(estimator, X)
     if total and not found:
         return Provenance(False, False)
     if found < total:
-        words = (
-            f"{found} of {total} vectors are among the rows given: some of these rows were seen in "
-            "the fit, which flatters all figures. Give all rows of the fit, or only others; "
-            'rows="new" says that likeness is by chance.'
+        text = (
+            f"{found} of {total} relevance vectors are among the given rows: some of them are "
+            "training rows, so all metrics are too optimistic. Give all training rows or only "
+            'held-out rows, or pass rows="new" if the match is a coincidence.'
         )
-        return Provenance(False, True, words)
-    if _has_other_targets(predictor(estimator), y):
-        words = (
-            "The targets given do not add up to those of the fit: there are more or fewer rows, "
-            "other targets or weights. Figures of training rows and of the fit may be off; "
-            'rows="new" says that these are others.'
+        return Provenance(False, True, text)
+    if _has_other_targets(get_final_estimator(estimator), y):
+        text = (
+            "The given targets are not the training targets: their number or variance differs. "
+            "Training metrics, AIC and BIC may be wrong. Give the training rows, or pass "
+            'rows="new" if these are other rows.'
         )
-        return Provenance(True, True, words)
+        return Provenance(True, True, text)
     return Provenance(True, True)
 
 
-def rows_shared(
+def count_shared_rows(
     estimator: Any, X: Any, y: np.ndarray, other_X: Any, other_y: np.ndarray
 ) -> int | None:
-    """Count the second rows that are among the first, inputs and target alike; None if unknown."""
-    first, second = (as_numbers(seen_by(estimator, each)) for each in (X, other_X))
+    """Count rows of the second data set that are also in the first; None if not comparable."""
+    first, second = (
+        convert_to_finite_matrix(transform_inputs(estimator, each)) for each in (X, other_X)
+    )
     if first is None or second is None or first.shape[1] != second.shape[1]:
         return None
     known = Counter(zip(_keys(first), y.tolist(), strict=True))
     return sum((row, t) in known for row, t in zip(_keys(second), other_y.tolist(), strict=True))
 
 
-def as_numbers(X: Any) -> Matrix | None:
-    """Inputs as a matrix, if they are finite numbers."""
+def convert_to_finite_matrix(X: Any) -> Matrix | None:
+    """Convert inputs to a matrix; None unless all values are finite numbers."""
     try:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
@@ -85,20 +87,25 @@ def as_numbers(X: Any) -> Matrix | None:
     return array if array.ndim == 2 and np.isfinite(array).all() else None
 
 
-def _vectors_among(estimator: Any, X: Any) -> tuple[int, int]:
-    """How many vectors sit on one of the rows, and of how many that can be said."""
-    atoms = getattr(predictor(estimator), "atoms_", None)
-    centers, seen = centers_of(predictor(estimator)), as_numbers(seen_by(estimator, X))
-    if centers is None or seen is None or not getattr(atoms, "from_rows", False):
+def _count_vectors_among(estimator: Any, X: Any) -> tuple[int, int]:
+    """Count the relevance vectors among the rows, and all that can be compared."""
+    atoms = getattr(get_final_estimator(estimator), "atoms_", None)
+    centers, transformed = (
+        get_kernel_centers(get_final_estimator(estimator)),
+        convert_to_finite_matrix(transform_inputs(estimator, X)),
+    )
+    if centers is None or transformed is None or not getattr(atoms, "from_rows", False):
         return 0, 0
-    if np.array_equal(seen, seen.astype(np.float32)):
-        centers = centers.astype(np.float32).astype(np.float64)  # rows may have been stored so
-    known = set(_keys(seen))
+    if np.array_equal(transformed, transformed.astype(np.float32)):
+        centers = centers.astype(np.float32).astype(
+            np.float64
+        )  # rows may have been stored in single precision
+    known = set(_keys(transformed))
     return sum(row in known for row in _keys(centers)), len(centers)
 
 
 def _has_other_targets(model: Any, y: np.ndarray) -> bool:
-    """Whether number or spread of targets differ from those a regressor was fitted to."""
+    """Whether number or variance of the targets differ from those of the training targets."""
     outputs = list(getattr(model, "outputs_", []))
     posterior = getattr(outputs[0], "posterior", None) if len(outputs) == 1 else None
     if posterior is None or y.dtype.kind != "f":
@@ -107,9 +114,9 @@ def _has_other_targets(model: Any, y: np.ndarray) -> bool:
     count = len(y) - int(posterior.has_intercept)
     squares = float(centred @ centred)
     known = posterior.n_effective * posterior.target_variance
-    # a millionth is what storing targets in single precision leaves
-    room = 1e-6 * float(y @ y) + np.finfo(np.float64).tiny
-    return bool(posterior.n_effective != count or abs(squares - known) > room)
+    # The tolerance allows for targets stored in single precision.
+    tolerance = 1e-6 * float(y @ y) + np.finfo(np.float64).tiny
+    return bool(posterior.n_effective != count or abs(squares - known) > tolerance)
 
 
 def _keys(matrix: Matrix) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Colours over a plane as a small PNG, and the lines where a decision changes."""
+"""Decision surfaces as PNG images, and contour lines of decision boundaries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import Matrix
 
-__all__ = ["class_image", "crossings", "png_address"]
+__all__ = ["encode_png", "find_zero_contour", "make_class_image"]
 
 COLOURS = np.array(
     [
@@ -22,11 +22,11 @@ COLOURS = np.array(
         [111, 179, 224],
     ]
 )
-"""Of the classes, as in the style sheet: neither light nor dark, so that both pages show them."""
+"""Class colours of the style sheet, for light and dark mode."""
 
 
-def class_image(probability: np.ndarray) -> np.ndarray:
-    """Colours of the likeliest class, the stronger the surer, of shape (rows, columns, 4)."""
+def make_class_image(probability: np.ndarray) -> np.ndarray:
+    """Make an RGBA image of the most probable class, with opacity from its probability."""
     n_classes = probability.shape[2]
     best, top = probability.argmax(axis=2), probability.max(axis=2)
     strength = (top - 1.0 / n_classes) / (1.0 - 1.0 / n_classes)
@@ -35,12 +35,12 @@ def class_image(probability: np.ndarray) -> np.ndarray:
     return np.concatenate([colour, alpha[:, :, np.newaxis]], axis=2).round().astype(np.uint8)
 
 
-def png_address(image: np.ndarray) -> str:
-    """A picture of shape (rows, columns, 4), the first row on top, as a data address.
+def encode_png(image: np.ndarray) -> str:
+    """Encode an RGBA image, first row on top, as a PNG data URL.
 
     Examples
     --------
-    >>> png_address(np.zeros((1, 1, 4), dtype=np.uint8))[:30]
+    >>> encode_png(np.zeros((1, 1, 4), dtype=np.uint8))[:30]
     'data:image/png;base64,iVBORw0K'
     """
     height, width = image.shape[:2]
@@ -60,17 +60,17 @@ def png_address(image: np.ndarray) -> str:
     return f"data:image/png;base64,{b64encode(content).decode()}"
 
 
-def crossings(x: np.ndarray, y: np.ndarray, values: Matrix) -> Matrix:
-    """Pieces of the line on which values of a grid are zero: rows of x0, y0, x1, y1.
+def find_zero_contour(x: np.ndarray, y: np.ndarray, values: Matrix) -> Matrix:
+    """Find the zero contour of values on a grid, as segments with rows of x0, y0, x1, y1.
 
-    Every cell is cut into two triangles, each of which has one piece or none.
+    Marching triangles: each cell is split into two triangles, each with at most one segment.
 
     Parameters
     ----------
     x, y : ndarray of shape (n_columns,) and (n_rows,)
-        Places of the grid.
+        Grid coordinates.
     values : ndarray of shape (n_rows, n_columns)
-        What changes its sign on the line.
+        Values whose zero contour is found.
     """
     grid_x, grid_y = np.meshgrid(x, y)
     points = np.stack([grid_x, grid_y, values], axis=-1)
@@ -80,7 +80,8 @@ def crossings(x: np.ndarray, y: np.ndarray, values: Matrix) -> Matrix:
     is_up = triangles[:, :, 2] > 0.0
     cut = triangles[is_up.any(axis=1) & ~is_up.all(axis=1)]
     up = cut[:, :, 2] > 0.0
-    # the corner that is alone on its side comes first: the line crosses both edges from there
+    # The corner whose sign differs from the other two comes first: the contour crosses both of
+    # its edges.
     lone = np.where(up.sum(axis=1) == 1, up.argmax(axis=1), up.argmin(axis=1))
     corners = cut[np.arange(len(cut))[:, np.newaxis], (lone[:, np.newaxis] + np.arange(3)) % 3]
     ends = []

@@ -1,4 +1,4 @@
-"""Reports: everything about a fitted model on one page."""
+"""HTML reports of fitted models."""
 
 from __future__ import annotations
 
@@ -10,61 +10,66 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
-from relvec.describing import summary_of
+from relvec.describing import summarise_fit
 from relvec.io.container import write_atomically
-from relvec.reporting.bias_variance import BiasVariance, bias_variance
-from relvec.reporting.chart import number
-from relvec.reporting.class_figures import class_figures
-from relvec.reporting.evidence import EvidenceFacts, evidence_facts
-from relvec.reporting.figures import relevance_figure, trace_figure, weight_figure
-from relvec.reporting.findings import find
-from relvec.reporting.metrics import OF_NUMBERS, Metric, class_measures
-from relvec.reporting.null_model import HeldOutGain, held_out_gain
-from relvec.reporting.number_figures import number_figures
-from relvec.reporting.page import Page, Section, figure_html, model_facts
-from relvec.reporting.predictions import RefitError, Sample, cross_validated, predict_rows
-from relvec.reporting.provenance import rows_shared
+from relvec.reporting.bias_variance import BiasVariance, compute_bias_variance
+from relvec.reporting.chart import format_number
+from relvec.reporting.classification_figures import make_classification_figures
+from relvec.reporting.evidence import EvidenceSummary, compute_evidence_summary
+from relvec.reporting.figures import make_relevance_figure, make_trace_figure, make_weight_figure
+from relvec.reporting.findings import collect_findings
+from relvec.reporting.metrics import REGRESSION_METRICS, Metric, make_classification_metrics
+from relvec.reporting.null_model import HeldOutGain, compute_held_out_gain
+from relvec.reporting.page import Page, Section, render_figure, render_model_facts
+from relvec.reporting.predictions import PredictionSet, RefitError, cross_validate, predict_rows
+from relvec.reporting.provenance import count_shared_rows
+from relvec.reporting.regression_figures import make_regression_figures
 from relvec.reporting.subject import Subject
-from relvec.reporting.tables import evidence_table, metric_table, split_bar, vector_table
+from relvec.reporting.tables import (
+    render_bias_variance,
+    render_evidence_table,
+    render_metric_table,
+    render_weight_table,
+)
 
 __all__ = ["Report", "make_report"]
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report that was made: a page, and the figures on it.
+    """An HTML report with its metrics.
 
-    In a notebook it shows itself. Use `make_report` to make one.
+    It is displayed in a notebook. Use `make_report` to make one.
     """
 
     title: str
     html: str
     metrics: dict[str, dict[str, float]]
-    """Figures by kind of rows and by name."""
-    evidence: EvidenceFacts
+    """Metrics by set of rows and by name."""
+    evidence: EvidenceSummary
     held_out_gain: HeldOutGain | None
-    """Against the null model, on rows not seen in the fit; None if there are none."""
+    """Gain over the null model on held-out rows; None if there are none."""
     bias_variance: BiasVariance | None
     path: Path | None = None
-    """Where it was written, if it was."""
+    """File that the report was written to, if any."""
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, and return where.
+        """Write the page to a file and return its path.
 
         Parameters
         ----------
         path : str or Path
-            Of an HTML file; one that is there is replaced, in one step.
+            Path of an HTML file; an existing file is replaced atomically.
         """
-        where = Path(path)
-        write_atomically(where, self.html.encode("utf-8"))
-        return where
+        target = Path(path)
+        write_atomically(target, self.html.encode("utf-8"))
+        return target
 
     def __repr__(self) -> str:
         return f"Report({self.title!r}, {len(self.html) // 1024} kB)"
 
     def _repr_html_(self) -> str:
-        # in a frame, so that neither its styles nor those of the notebook reach the other
+        # A frame isolates the styles of the report and of the notebook from each other.
         return (
             f'<iframe srcdoc="{escape(self.html)}" title="{escape(self.title)}" '
             'style="width:100%;height:85vh;border:1px solid #8884;border-radius:8px"></iframe>'
@@ -86,46 +91,46 @@ def make_report(
     n_bootstrap: int = 30,
     random_state: int = 0,
 ) -> Report:
-    """Make a report of a fitted model: one page, in one file, with pictures that answer.
+    """Make an HTML report of a fitted model: one self-contained page with interactive plots.
 
-    Summary, figures of merit, pictures, the vectors with their weights, and the evidence. Every
-    figure says whether it is of rows that were seen in the fit or of rows that were not.
+    It contains findings, performance metrics, plots, weights, and the evidence (marginal
+    likelihood). Metrics are labelled as training or held-out.
 
     Parameters
     ----------
     model : regressor or classifier of relvec, or a pipeline that ends in one
-        Fitted, to one target.
+        Fitted to one target.
     X : array-like or data frame of shape (n_samples, n_features)
-        Best the rows it was fitted to, which cross-validation and bootstrap need.
+        Preferably the training rows, which cross-validation and bootstrap need.
     y : array-like of shape (n_samples,)
         Their targets.
     held_out : tuple of X and y, optional
-        Rows that were kept aside, to judge the model by.
+        Held-out rows, on which the model is evaluated.
     title : str, optional
-        Heading of the page.
+        Title of the page.
     path : str or Path, optional
         Write the page to this file.
     names : sequence of str, optional
-        Names of the inputs of the model; by default those it was fitted with.
+        Names of the features that reach the model; by default those of the fit.
     target : str, default="y"
-        What to call the target.
+        Name of the target.
     rows : {"auto", "training", "new"}, default="auto"
-        Whether `X` holds the rows of the fit. "auto" finds out by the vectors, which are training
-        rows, and by the targets of a regression; it takes the rows for those of the fit if
-        nothing speaks against it, and says so if something does.
+        Whether `X` contains the training rows. "auto" compares them with the relevance vectors,
+        which are training rows, and with the training targets of a regressor. Without evidence
+        to the contrary it assumes training rows; a mismatch is reported as a finding.
     cv : int, default=5
-        Folds of a cross-validation in which the model is fitted again from the start; 0 for none.
-        It takes about `cv` times as long as the fit.
+        Number of cross-validation folds, each with a refit from scratch; 0 for none. It takes
+        about `cv` times as long as the fit.
     n_bootstrap : int, default=30
-        Fits to resampled rows that split the squared error of a regression into bias and
-        variance; 0 for none. Kernels that were learnt are held, so each is fast.
+        Number of bootstrap fits for the bias–variance decomposition of a regression; 0 for none.
+        Learnt kernels are kept fixed, so each fit is fast.
     random_state : int, default=0
-        Seed of folds and resampling.
+        Seed of folds and bootstrap samples.
 
     Returns
     -------
     report : Report
-        Shows itself in a notebook; ``report.save("report.html")`` writes it.
+        Displayed in a notebook; ``report.save("report.html")`` writes it.
 
     Examples
     --------
@@ -135,34 +140,39 @@ def make_report(
     >>> X = np.linspace(-10, 10, 60)[:, None]
     >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * np.random.default_rng(0).normal(size=60)
     >>> model = RVMRegressor(gamma=0.1).fit(X, y)
-    >>> report = make_report(model, X, y, title="A bump")
+    >>> report = make_report(model, X, y, title="Sinc")
     >>> report.metrics["5-fold cross-validation"]["r2"] > 0.8
     True
     >>> report.held_out_gain.total > 20
     True
     """
     if path is not None:
-        _check_place(Path(path))
+        _check_path(Path(path))
     n_folds = check_integer("cv", cv, minimum=0)
     n_fits = check_integer("n_bootstrap", n_bootstrap, minimum=0)
     if n_folds == 1:
         raise ValueError("cv must be 0 for no cross-validation, or at least 2 folds; got 1.")
-    subject = Subject.of(model, X, y, names=names, target=target, rows=rows)
-    doubts: list[str] = []
-    samples = _samples(subject, held_out, n_folds, random_state, doubts)
-    metrics = class_measures(subject.classes) if subject.is_classifier else OF_NUMBERS
+    subject = Subject.build(model, X, y, names=names, target=target, rows=rows)
+    problems: list[str] = []
+    samples = _make_predictions(subject, held_out, n_folds, random_state, problems)
+    metrics = (
+        make_classification_metrics(subject.classes)
+        if subject.is_classifier
+        else REGRESSION_METRICS
+    )
     values = {
-        sample.name: {metric.key: metric.of(sample) for metric in metrics} for sample in samples
+        sample.name: {metric.key: metric.compute(sample) for metric in metrics}
+        for sample in samples
     }
-    facts, gain = evidence_facts(subject), held_out_gain(subject, samples[-1])
-    split = _split(subject, n_fits, random_state, doubts)
+    facts, gain = compute_evidence_summary(subject), compute_held_out_gain(subject, samples[-1])
+    split = _decompose_error(subject, n_fits, random_state, problems)
     heading = title or f"{type(subject.model).__name__}: {target}"
     page = Page(
         title=heading,
-        sub=_sub(subject),
+        sub=_subtitle(subject),
         lead=_lead(subject, samples, values),
         tiles=_tiles(subject, facts),
-        findings=find(subject, samples, facts, gain, doubts),
+        findings=collect_findings(subject, samples, facts, gain, problems),
         sections=_sections(
             subject, samples, metrics, values, _evidence(subject, facts, gain), split
         ),
@@ -171,8 +181,8 @@ def make_report(
     return report if path is None else replace(report, path=report.save(path))
 
 
-def _check_place(path: Path) -> None:
-    """Raise before the work, and not after it, if no file can be there."""
+def _check_path(path: Path) -> None:
+    """Raise early if the file cannot be written."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     if not path.parent.is_dir():
@@ -180,141 +190,154 @@ def _check_place(path: Path) -> None:
 
 
 @contextmanager
-def _noting(doubts: list[str], what_is_missing: str) -> Iterator[None]:
-    """Go on without what needs the model to be fitted again, and say so."""
+def _record_failure(problems: list[str], missing: str) -> Iterator[None]:
+    """Continue without a computation that needs refits if they fail, and record the failure."""
     try:
         yield
     except RefitError as error:
-        doubts.append(f"{what_is_missing}: it could not be fitted to other rows. {error}")
+        problems.append(
+            f"{missing}: the model could not be refitted to a subset of the rows. {error}"
+        )
 
 
-def _samples(
-    subject: Subject, held_out: Any, n_folds: int, seed: int, doubts: list[str]
-) -> list[Sample]:
-    """Predictions, in the order in which they are more and more to be believed."""
-    name = "training rows" if subject.are_training else "rows given"
-    is_seen = subject.provenance.are_seen
-    samples = [predict_rows(subject.estimator, subject.X, subject.y, name, is_seen=is_seen)]
+def _make_predictions(
+    subject: Subject, held_out: Any, n_folds: int, seed: int, problems: list[str]
+) -> list[PredictionSet]:
+    """Make the sets of predictions; the last is the one by which the model is evaluated."""
+    name = "training rows" if subject.are_training else "given rows"
+    is_training = subject.provenance.include_training
+    samples = [predict_rows(subject.estimator, subject.X, subject.y, name, is_training=is_training)]
     if subject.are_training and n_folds:
-        with _noting(doubts, "There is no cross-validation"):
-            folded = cross_validated(subject, n_folds, seed)
-            samples += [] if folded is None else [folded]
+        with _record_failure(problems, "No cross-validation"):
+            out_of_fold = cross_validate(subject, n_folds, seed)
+            samples += [] if out_of_fold is None else [out_of_fold]
     if held_out is not None:
         if not isinstance(held_out, tuple | list) or len(held_out) != 2:
-            raise ValueError("held_out must be a pair of X and y of rows that were kept aside.")
-        more = Subject.of(
+            raise ValueError("held_out must be a pair (X, y) of held-out rows.")
+        other = Subject.build(
             subject.estimator, *held_out, names=subject.names, target=subject.target, rows="new"
         )
-        shared = rows_shared(subject.estimator, subject.X, subject.y, more.X, more.y)
-        is_seen = subject.are_training and shared == more.n_rows
-        kept = predict_rows(more.estimator, more.X, more.y, "held-out rows", is_seen=is_seen)
-        samples.append(replace(kept, n_shared=shared or 0))
+        shared = count_shared_rows(subject.estimator, subject.X, subject.y, other.X, other.y)
+        is_training = subject.are_training and shared == other.n_rows
+        held = predict_rows(
+            other.estimator, other.X, other.y, "held-out rows", is_training=is_training
+        )
+        samples.append(replace(held, n_shared=shared or 0))
     return samples
 
 
-def _split(subject: Subject, n_fits: int, seed: int, doubts: list[str]) -> BiasVariance | None:
-    """Bias and variance of a regression, where it can be fitted again."""
+def _decompose_error(
+    subject: Subject, n_fits: int, seed: int, problems: list[str]
+) -> BiasVariance | None:
+    """Compute the bias–variance decomposition of a regression; None if it cannot be refitted."""
     split = None
     if subject.are_training and not subject.is_classifier and n_fits > 1:
-        with _noting(doubts, "There is no split into bias and variance"):
-            split = bias_variance(subject, n_fits, seed)
+        with _record_failure(problems, "No bias–variance decomposition"):
+            split = compute_bias_variance(subject, n_fits, seed)
     return split
 
 
 def _sections(
     subject: Subject,
-    samples: list[Sample],
+    samples: list[PredictionSet],
     metrics: tuple[Metric, ...],
     values: dict[str, dict[str, float]],
     evidence: str,
     split: BiasVariance | None,
 ) -> list[Section]:
-    judged = samples[-1]
-    draw = class_figures if subject.is_classifier else number_figures
-    shared = [relevance_figure(subject), weight_figure(subject), trace_figure(subject)]
-    figures = [*draw(subject, judged), *(each for each in shared if each is not None)]
-    quality = f'<div class="card across">{metric_table(metrics, samples, values)}</div>'
+    evaluated = samples[-1]
+    draw = make_classification_figures if subject.is_classifier else make_regression_figures
+    shared = [
+        make_relevance_figure(subject),
+        make_weight_figure(subject),
+        make_trace_figure(subject),
+    ]
+    figures = [*draw(subject, evaluated), *(each for each in shared if each is not None)]
+    quality = f'<div class="card across">{render_metric_table(metrics, samples, values)}</div>'
     sections = [
-        Section("quality", "How well it predicts", f"{quality}{_measured(samples)}"),
+        Section("performance", "Predictive performance", f"{quality}{_describe_metrics(samples)}"),
         Section(
-            "pictures",
-            "Pictures",
-            f'<div class="grid2">{"".join(map(figure_html, figures))}</div>',
+            "plots",
+            "Plots",
+            f'<div class="grid2">{"".join(map(render_figure, figures))}</div>',
         ),
-        Section("evidence", "Evidence", evidence),
+        Section("evidence", "Evidence (marginal likelihood)", evidence),
     ]
     if split is not None:
-        content = f'<div class="card">{split_bar(split)}</div>'
-        sections.insert(1, Section("split", "Bias and variance", content))
-    weights = f'<div class="card">{vector_table(subject)}</div>'
+        content = f'<div class="card">{render_bias_variance(split)}</div>'
+        sections.insert(1, Section("bias-variance", "Bias–variance decomposition", content))
+    weights = f'<div class="card">{render_weight_table(subject)}</div>'
     title = f"{subject.units.capitalize()} and weights"
-    sections.append(Section("vectors", title, weights))
-    sections.append(Section("model", "The model", model_facts(subject)))
+    sections.append(Section("weights", title, weights))
+    sections.append(Section("model", "Model", render_model_facts(subject)))
     return sections
 
 
-def _evidence(subject: Subject, facts: EvidenceFacts, gain: HeldOutGain | None) -> str:
-    rows = "All of this is about the rows of the fit"
-    rows += "." if gain is None else ", but for the line on held-out rows."
+def _evidence(subject: Subject, facts: EvidenceSummary, gain: HeldOutGain | None) -> str:
+    note = "All values refer to the training rows"
+    note += "." if gain is None else ", except the held-out gain."
     if not subject.are_training:
-        rows += " The rows given are not those, so the likelihood is not known."
-    table = evidence_table(facts, gain, subject.is_classifier)
-    return f'<div class="card across">{table}</div><p class="caption">{rows}</p>'
+        note += " The given rows are not the training rows, so the likelihood is not available."
+    table = render_evidence_table(facts, gain, subject.is_classifier)
+    return f'<div class="card across">{table}</div><p class="caption">{note}</p>'
 
 
-def _measured(samples: list[Sample]) -> str:
-    """Say which column is to be believed."""
-    words = []
-    if any(sample.is_seen for sample in samples):
-        words.append("Figures of rows seen in the fit are too good.")
+def _describe_metrics(samples: list[PredictionSet]) -> str:
+    """Explain which metrics are optimistic and which evaluate the model."""
+    notes = []
+    if any(sample.is_training for sample in samples):
+        notes.append("Training metrics are optimistic.")
     if any(sample.is_cross_validated for sample in samples):
-        words.append(
-            "In the cross-validation every row is predicted by a model that was fitted again from "
-            "the start without it, scales included; rows are taken to be independent. A figure is "
-            "of all these predictions at once: the mean of figures of single folds, which relvec "
-            "fit shows, differs a little."
+        notes.append(
+            "Cross-validation refits the model from scratch in each fold, length-scales included, "
+            "and assumes independent rows. Its metrics pool the out-of-fold predictions of all "
+            "rows; the mean over folds, which relvec fit shows, differs slightly."
         )
     if len(samples) > 1:
-        words.append("The last column is the one to judge by, and the pictures are of its rows.")
-    return f'<p class="caption">{escape(" ".join(words))}</p>' if words else ""
+        notes.append("Evaluate the model by the last column; the plots show its rows.")
+    return f'<p class="caption">{escape(" ".join(notes))}</p>' if notes else ""
 
 
-def _sub(subject: Subject) -> str:
+def _subtitle(subject: Subject) -> str:
     task = "Classification" if subject.is_classifier else "Regression"
-    n_inputs = subject.model.n_features_in_
+    n_features = subject.model.n_features_in_
     parts = [task, f"target {subject.target}", f"{subject.n_rows} rows"]
-    parts.append("1 input" if n_inputs == 1 else f"{n_inputs} inputs")
+    parts.append("1 feature" if n_features == 1 else f"{n_features} features")
     return " · ".join([*parts, type(subject.model).__name__])
 
 
-def _lead(subject: Subject, samples: list[Sample], values: dict[str, dict[str, float]]) -> str:
-    judged = samples[-1]
-    said, kept = values[judged.name], len(subject.model.relevance_)
-    means = f"With {subject.counted(kept)}" if kept else f"Without {subject.units}"
-    whose = "rows it was fitted to" if judged.is_seen else "rows it has not seen"
+def _lead(
+    subject: Subject, samples: list[PredictionSet], values: dict[str, dict[str, float]]
+) -> str:
+    """Return the main metrics on the rows by which the model is evaluated, and its size."""
+    evaluated = samples[-1]
+    metrics, kept = values[evaluated.name], len(subject.model.relevance_)
+    size = f"The model has {subject.count_units(kept) if kept else f'no {subject.units}'}."
+    rows = "training rows" if evaluated.is_training else "held-out rows"
+    if evaluated.is_cross_validated:
+        rows = f"{rows} ({evaluated.name})"
     if subject.is_classifier:
         return (
-            f"{means} it puts {100 * (1 - said['error']):.1f} % of {whose} in the right one of "
-            f"{len(subject.classes)} classes; its log loss is {number(said['log_loss'])} nats."
+            f"Error rate on {rows}: {100 * metrics['error_rate']:.1f} %; log loss "
+            f"{format_number(metrics['log_loss'])} nats; {len(subject.classes)} classes. {size}"
         )
     return (
-        f"{means} its predictions of {subject.target}, of {whose}, are off by "
-        f"{number(said['rmse'])} (root mean square){_explained(said['r2'])}; 95 % intervals hold "
-        f"{100 * said['coverage_95']:.1f} % of the targets."
+        f"RMSE of {subject.target} on {rows}: {format_number(metrics['rmse'])}"
+        f"{_describe_r_squared(metrics['r2'])}. 95 % intervals cover "
+        f"{100 * metrics['coverage_95']:.1f} % of the targets. {size}"
     )
 
 
-def _explained(r_squared: float) -> str:
-    """What the share of the variance that is explained comes to, in words."""
+def _describe_r_squared(r_squared: float) -> str:
     if r_squared != r_squared:
-        return ", and the target does not vary"
+        return " (R² is not defined: the target is constant)"
     if r_squared < 0.0:
-        return ", which is worse than their mean would be"
-    return f", which explains {100.0 * r_squared:.0f} % of the variance"
+        return f" (R² {format_number(r_squared, 2)}: worse than predicting the mean)"
+    return f" (R² {format_number(r_squared, 2)})"
 
 
-def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
-    summary = summary_of(subject.model)
+def _tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
+    summary = summarise_fit(subject.model)
     assert summary is not None
     tiles = [
         ("rows", str(subject.n_rows)),
@@ -323,12 +346,14 @@ def _tiles(subject: Subject, facts: EvidenceFacts) -> list[tuple[str, str]]:
     if summary.classes is not None:
         tiles.append(("classes", str(len(summary.classes))))
     if summary.noise_std is not None and summary.effective_dof is not None:
-        tiles.append(("noise (standard deviation)", number(float(summary.noise_std[0]))))
-        tiles.append(("effective degrees of freedom", number(float(summary.effective_dof[0]))))
-    tiles.append(("log evidence (nats)", number(facts.log_evidence, 5)))
+        tiles.append(("noise (standard deviation)", format_number(float(summary.noise_std[0]))))
+        tiles.append(
+            ("effective degrees of freedom", format_number(float(summary.effective_dof[0])))
+        )
+    tiles.append(("log evidence (nats)", format_number(facts.log_evidence, 5)))
     if facts.null_log_evidence == facts.null_log_evidence:
-        tiles.append(("above the null model (nats)", number(facts.log_evidence_gain, 4)))
-    if summary.inputs_in_use is not None:
-        tiles.append(("inputs in use", summary.inputs_in_use))
+        tiles.append(("gain over the null model (nats)", format_number(facts.log_evidence_gain, 4)))
+    if summary.features_used is not None:
+        tiles.append(("relevant features", summary.features_used))
     tiles.append(("converged", "yes" if summary.converged else "no"))
     return tiles

@@ -1,4 +1,4 @@
-"""What a report is about: a fitted model, the rows that are shown to it, and their names."""
+"""The subject of a report: a fitted model, given rows, and names of features and target."""
 
 from __future__ import annotations
 
@@ -12,67 +12,75 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import ColumnAtoms
-from relvec.describing import check_labels, like_table, names_of, predictor, seen_by
+from relvec.describing import (
+    check_labels,
+    get_feature_names,
+    get_final_estimator,
+    match_container,
+    transform_inputs,
+)
 from relvec.reporting.limits import ReportLimits
-from relvec.reporting.provenance import Provenance, as_numbers, provenance_of
+from relvec.reporting.provenance import Provenance, convert_to_finite_matrix, find_provenance
 
-__all__ = ["ROWS", "Space", "Subject"]
+__all__ = ["ROWS", "FeatureSpace", "Subject"]
 
 ROWS = ("auto", "training", "new")
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
-    """Inputs that can be drawn over, and whom to ask about them."""
+class FeatureSpace:
+    """Numeric features over which plots are drawn, and the estimator to evaluate there."""
 
     estimator: Any
     table: Any
-    """Inputs in their container, which new ones must be in too."""
+    """Inputs in their original container, which new inputs must share."""
     inputs: Matrix
     names: list[str]
 
     def predict(self, rows: Matrix, **options: Any) -> Any:
-        """Ask for numbers at new inputs."""
-        return predictor(self.estimator).predict(self._seen(rows), **options)
+        """Predict targets at new inputs."""
+        return get_final_estimator(self.estimator).predict(self._transform(rows), **options)
 
     def predict_proba(self, rows: Matrix) -> Matrix:
-        """Ask for probabilities at new inputs."""
-        return np.asarray(predictor(self.estimator).predict_proba(self._seen(rows)))
+        """Predict class probabilities at new inputs."""
+        return np.asarray(get_final_estimator(self.estimator).predict_proba(self._transform(rows)))
 
-    def functions(self, rows: Matrix) -> Matrix:
-        """Functions in use at new inputs, without their weights."""
-        seen = np.asarray(self._seen(rows), dtype=np.float64)
-        return np.asarray(predictor(self.estimator).atoms_.evaluate(seen))
+    def evaluate_basis(self, rows: Matrix) -> Matrix:
+        """Evaluate the basis functions of the model at new inputs."""
+        transformed = np.asarray(self._transform(rows), dtype=np.float64)
+        return np.asarray(get_final_estimator(self.estimator).atoms_.evaluate(transformed))
 
-    def _seen(self, rows: Matrix) -> Any:
-        return seen_by(self.estimator, like_table(rows, self.table))
+    def _transform(self, rows: Matrix) -> Any:
+        return transform_inputs(self.estimator, match_container(rows, self.table))
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A model and the rows it is shown.
+    """A fitted model and the rows of the report.
 
-    Use `of` to make one.
+    Use `build` to make one.
     """
 
     estimator: Any
-    """As it was given: a model, or a pipeline that ends in one."""
+    """The given model, or a pipeline that ends in one."""
     X: Any
     y: np.ndarray
     names: list[str]
-    """Of the columns that the model itself sees."""
+    """Names of the features that reach the model, after the steps of a pipeline."""
     target: str
     provenance: Provenance
     """Whether the model was fitted to these rows."""
     limits: ReportLimits = field(default_factory=ReportLimits)
-    """How much of everything is shown."""
+    """Limits on the amount of content."""
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, *, names: Any, target: str, rows: str) -> Subject:
-        """Check what is given, and find out whether the rows are those of the fit."""
+    def build(
+        cls, estimator: Any, X: Any, y: Any, *, names: Any, target: str, rows: str
+    ) -> Subject:
+        """Check the arguments and determine whether the rows are the training rows."""
         check_is_fitted(estimator)
         check_choice("rows", rows, ROWS)
-        model = predictor(estimator)
+        model = get_final_estimator(estimator)
         if not hasattr(model, "relevance_") or not (is_classifier(model) or is_regressor(model)):
             raise TypeError(
                 "A report needs a fitted regressor or classifier of relvec, or a pipeline that "
@@ -90,71 +98,72 @@ class Subject:
             targets = _as_numbers(targets)
         if names is None and model is estimator:
             names = getattr(X, "columns", None)
-        found = names_of(estimator, int(model.n_features_in_), names)
-        provenance = provenance_of(estimator, X, targets, rows)
+        found = get_feature_names(estimator, int(model.n_features_in_), names)
+        provenance = find_provenance(estimator, X, targets, rows)
         return cls(estimator, X, targets, found, target, provenance)
 
     @property
     def are_training(self) -> bool:
-        """Whether these are taken for the rows of the fit."""
+        """Whether these are taken to be the training rows."""
         return self.provenance.are_training
 
     @property
     def model(self) -> Any:
-        """The last step."""
-        return predictor(self.estimator)
+        """The model itself: the last step of a pipeline."""
+        return get_final_estimator(self.estimator)
 
     @property
     def is_pairwise(self) -> bool:
-        """Whether inputs are rows of a kernel matrix."""
+        """Whether the inputs are a precomputed kernel matrix."""
         return bool(self.model.__sklearn_tags__().input_tags.pairwise)
 
     @property
     def unit(self) -> str:
-        """What a weight belongs to: a "vector" of kernels, a "column", or else a "term"."""
+        """What a weight belongs to: a "relevance vector", a "feature" or a "basis function"."""
         atoms = self.model.atoms_
         if self.is_pairwise or hasattr(atoms, "centers"):
-            return "vector"
-        return "column" if isinstance(atoms, ColumnAtoms) else "term"
+            return "relevance vector"
+        return "feature" if isinstance(atoms, ColumnAtoms) else "basis function"
 
     @property
     def units(self) -> str:
-        """Several of them."""
+        """Plural of `unit`."""
         return f"{self.unit}s"
 
-    def counted(self, count: int) -> str:
-        """So many of them, in words."""
+    def count_units(self, count: int) -> str:
+        """Return a count with its noun, such as "3 relevance vectors"."""
         return f"{count} {self.unit if count == 1 else self.units}"
 
     @property
     def is_classifier(self) -> bool:
-        """Whether classes are predicted, and not numbers."""
+        """Whether the model is a classifier."""
         return bool(is_classifier(self.model))
 
     @property
     def classes(self) -> np.ndarray:
-        """Labels, in the order of the probabilities."""
+        """Class labels, in the order of the probabilities."""
         return np.asarray(self.estimator.classes_)
 
     @property
     def n_rows(self) -> int:
-        """Rows shown."""
+        """Number of rows."""
         return len(self.y)
 
-    def space(self) -> Space | None:
-        """Inputs to draw over: the columns given, or else those that the model sees.
+    def space(self) -> FeatureSpace | None:
+        """Return the features to plot over; None if there are none.
 
-        Columns given are in units that people know; but they may hold text.
+        These are the given columns, in their original units, if all are numeric and the pipeline
+        keeps them; otherwise the transformed features.
         """
         if self.is_pairwise:
-            return None  # columns are other rows
-        seen = seen_by(self.estimator, self.X)
-        given, numbers = as_numbers(self.X), as_numbers(seen)
+            return None  # columns of a kernel matrix are rows of the training data
+        transformed = transform_inputs(self.estimator, self.X)
+        original, numbers = convert_to_finite_matrix(self.X), convert_to_finite_matrix(transformed)
         if numbers is None or len(self.names) != numbers.shape[1]:
             return None
-        if given is not None and given.shape[1] == numbers.shape[1]:
-            return Space(self.estimator, self.X, given, self.names)
-        return Space(self.model, seen, numbers, self.names)
+        if original is not None and original.shape[1] == numbers.shape[1]:
+            return FeatureSpace(self.estimator, self.X, original, self.names)
+        return FeatureSpace(self.model, transformed, numbers, self.names)
 
 
 def _one_target(model: Any, y: Any) -> np.ndarray:
@@ -165,8 +174,8 @@ def _one_target(model: Any, y: Any) -> np.ndarray:
     if targets.ndim != 1 or n_targets > 1:
         fitted = f" and the model has {n_targets} targets" if n_targets > 1 else ""
         raise ValueError(
-            f"A report is about one target; y has shape {targets.shape}{fitted}. Fit a model "
-            "and make a report for each."
+            f"A report covers one target; y has shape {targets.shape}{fitted}. Fit a model and "
+            "make a report for each target."
         )
     return targets
 
@@ -175,9 +184,7 @@ def _as_numbers(targets: np.ndarray) -> np.ndarray:
     try:
         numbers = targets.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"y must be numbers, for a model that predicts numbers; {error}."
-        ) from error
+        raise ValueError(f"y must be numeric for a report of a regressor; {error}.") from error
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
         raise ValueError(

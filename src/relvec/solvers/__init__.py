@@ -12,6 +12,7 @@ from relvec.solvers.base import (
     Solver,
     WarmStart,
 )
+from relvec.solvers.gaussian.odds import OddsLearner, inclusion_penalty
 from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
@@ -19,17 +20,20 @@ from relvec.solvers.gaussian.simple import NullSolver, RidgeSolver
 from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
+from relvec.solvers.latent.ridge import LaplaceRidgeSolver
 
 __all__ = [
     "EFFORTS",
     "Candidate",
     "Certificate",
+    "LaplaceRidgeSolver",
     "LaplaceSolver",
     "LatentProblem",
     "LatentSolution",
     "LatentSolver",
     "Monitor",
     "NullSolver",
+    "OddsLearner",
     "OrthonormalSolver",
     "Problem",
     "Progress",
@@ -40,5 +44,6 @@ __all__ = [
     "Solution",
     "Solver",
     "WarmStart",
+    "inclusion_penalty",
     "with_learnt_rate",
 ]

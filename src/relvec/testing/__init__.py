@@ -1,8 +1,8 @@
-"""Conformance checks for what you write yourself.
+"""Conformance checks for user-defined extensions.
 
-A new dictionary, kernel, basis, prior, likelihood or solver that passes its check works with the
-rest of the library. Each check raises `AssertionError` with a sentence that names the object and
-what it does wrong.
+A dictionary, kernel, basis, prior, likelihood or solver that passes its check works with the rest
+of the library. Each check raises `AssertionError` with a message that names the object and what is
+wrong.
 """
 
 from relvec.testing.bases import check_basis

@@ -1,4 +1,4 @@
-"""Claims that raise a sentence when they fail, and inputs to try them on."""
+"""Assertions with messages, and default inputs for the checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from relvec._typing import Matrix
 
 
 def require(condition: bool, claim: str) -> None:
+    """Raise `AssertionError` with the message `claim` unless `condition` is true."""
     if not condition:
         raise AssertionError(f"{claim}.")
 
@@ -15,9 +16,11 @@ def require(condition: bool, claim: str) -> None:
 def require_close(
     value: np.ndarray, reference: np.ndarray, claim: str, tolerance: float = 1e-9
 ) -> None:
-    """Compare two routes to the same numbers, relative to the largest of them."""
+    """Raise unless `value` equals `reference` up to `tolerance` times its largest entry."""
     if np.shape(value) != np.shape(reference):
-        raise AssertionError(f"{claim}: shapes {np.shape(value)} and {np.shape(reference)}.")
+        raise AssertionError(
+            f"{claim}: got shape {np.shape(value)}, expected {np.shape(reference)}."
+        )
     allowed = tolerance * max(1.0, float(np.abs(reference).max(initial=0.0)))
     difference = float(np.abs(np.asarray(value) - reference).max(initial=0.0))
     # Written so that NaN fails.
@@ -28,6 +31,7 @@ def require_close(
 
 
 def default_inputs() -> Matrix:
+    """Return twelve positive inputs in three dimensions, two of them equal."""
     inputs = np.random.default_rng(0).uniform(0.1, 2.0, size=(12, 3))
     inputs[7] = inputs[2]
     return inputs

@@ -1,7 +1,7 @@
-"""The objective of a solver from explicit matrices: slow, short, and on its own.
+"""The objective of a solver from dense matrices: slow, short, and independent of the library.
 
-Nothing here uses the algebra of `relvec.evidence` or `relvec.posterior`: the covariance of
-the target is written down and factorised, for data small enough to do so.
+Nothing here uses the algebra of `relvec.evidence` or `relvec.posterior`. The N x N covariance of
+the target, ``C = Phi A^-1 Phi' + sigma^2 I`` (Tipping 2001, eq. 15), is formed and factorised.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from scipy.linalg import null_space
 
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.dictionaries import DenseDictionary
-from relvec.moments import moments_of
+from relvec.moments import compute_moments
 from relvec.solvers import Problem, Solution
 
 LOG_LAM = np.linspace(-25.0, 25.0, 1001)
-"""Precisions tried for an atom outside the model."""
+"""Log precisions tried for an atom outside the model."""
 
 
 class DenseProblem(NamedTuple):
-    """A problem together with the data it was made of."""
+    """A problem together with its data."""
 
     name: str
     atoms: Matrix
@@ -31,9 +31,10 @@ class DenseProblem(NamedTuple):
     problem: Problem
 
     def objective(self, log_alpha: Vector, noise: float) -> float:
-        """Penalised log evidence at precisions of the raw weights (infinite: not in the model).
+        """Return the penalised log evidence at log precisions of the raw weights.
 
-        The intercept is removed by projecting on all contrasts that are free of it.
+        Infinite log precisions mark atoms outside the model. The intercept is integrated out by
+        projecting on the orthogonal complement of the constant.
         """
         problem = self.problem
         present = np.isfinite(log_alpha)
@@ -45,7 +46,7 @@ class DenseProblem(NamedTuple):
         _, log_det = np.linalg.slogdet(2.0 * math.pi * covariance)
         value = -0.5 * (log_det + target @ np.linalg.solve(covariance, target))
         value -= problem.min_gain[present].sum()
-        # effective degrees of freedom: 1 less prior precision times posterior variance
+        # effective degrees of freedom gamma_i = 1 - alpha_i Sigma_ii
         prior = problem.prior.subset(np.flatnonzero(present))
         alpha = np.exp(log_alpha[present])
         posterior = np.linalg.inv(design.T @ design / noise + np.diag(alpha))
@@ -56,7 +57,7 @@ class DenseProblem(NamedTuple):
         return float(value + prior.noise.log_density(noise))
 
     def log_alpha(self, solution: Solution) -> Vector:
-        """Log precisions of the raw weights, infinite outside the model."""
+        """Return log precisions of the raw weights, infinite for atoms outside the model."""
         result = np.full(self.atoms.shape[1], np.inf)
         norm = np.linalg.norm(self.atoms - self.atoms.mean(axis=0), axis=0)[solution.active]
         result[solution.active] = (
@@ -65,7 +66,7 @@ class DenseProblem(NamedTuple):
         return result
 
     def gradient(self, solution: Solution) -> tuple[Vector, float]:
-        """Central differences in the log precisions, and in the log noise with ``lam`` fixed."""
+        """Return central differences in log precisions, and in log noise at fixed ``lam``."""
         step = 1e-4
         here = self.log_alpha(solution)
 
@@ -83,10 +84,10 @@ class DenseProblem(NamedTuple):
         return np.array([slope(shift, 0.0) for shift in shifts]), noise_slope
 
     def best_entry(self, solution: Solution) -> tuple[int, float]:
-        """Atom outside the model that raises the objective most, found by trying, and its gain.
+        """Return the atom outside the model that raises the objective most, and its gain.
 
-        The noise follows unless it is held. A Gamma prior with a positive rate leaves no atom
-        outside, so such problems are not asked.
+        Every atom is tried at every precision of a grid; the noise is profiled out unless it is
+        held. Not for Gamma priors with a positive rate, which leave no atom outside.
         """
         problem, n_atoms = self.problem, self.atoms.shape[1]
         contrasts = null_space(np.ones((1, len(self.target))))
@@ -119,8 +120,8 @@ class DenseProblem(NamedTuple):
         penalty = np.broadcast_to(prior.penalty, (n_atoms,))
         w = penalty * s - (penalty[active] * np.exp(solution.log_lam)) @ back**2
         change = -0.5 * (fit + np.log1p(s / lam)) - w / (lam + s)
-        at = np.repeat(LOG_LAM[:, None], n_atoms, axis=1)
-        change = change + prior.log_density(at, problem.noise_variance)
+        log_lam = np.repeat(LOG_LAM[:, None], n_atoms, axis=1)
+        change = change + prior.log_density(log_lam, problem.noise_variance)
         gain = np.where(outside, change.max(axis=0) - problem.min_gain, -np.inf)
         best = int(np.argmax(gain))
         assert 0 <= best < n_atoms
@@ -133,15 +134,15 @@ def _unit_columns(columns: Matrix) -> tuple[Matrix, BoolArray]:
     return columns / np.where(usable, norm, 1.0), usable
 
 
-def pose(name: str, atoms: Matrix, target: Vector, **options: Any) -> DenseProblem:
-    """Make a problem with an intercept; `min_gain` may be one number for all atoms."""
-    moments = moments_of(DenseDictionary(atoms), target[:, None], None, centre=True)[0]
+def make_problem(name: str, atoms: Matrix, target: Vector, **options: Any) -> DenseProblem:
+    """Return a problem with an intercept; `min_gain` may be one number for all atoms."""
+    moments = compute_moments(DenseDictionary(atoms), target[:, None], None, centre=True)[0]
     penalty = np.broadcast_to(options.pop("min_gain", 0.0), atoms.shape[1]).astype(np.float64)
     return DenseProblem(name, atoms, target, Problem(moments, penalty, **options))
 
 
 def columns_and_target() -> tuple[Matrix, Vector]:
-    """Draw eight columns of different scales: four matter, one is constant, one is zero."""
+    """Return eight columns of different scales and a target; one is constant, one is zero."""
     rng = np.random.default_rng(0)
     atoms = rng.normal(size=(40, 8)) * rng.uniform(0.2, 5.0, 8) + rng.normal(size=8)
     weights = np.array([1.0, 0.0, -0.6, 0.0, 0.3, 0.0, 0.0, 0.0]) / atoms.std(axis=0)
@@ -150,7 +151,7 @@ def columns_and_target() -> tuple[Matrix, Vector]:
 
 
 def kernels_and_target() -> tuple[Matrix, Vector]:
-    """Draw noisy samples of sinc, with a Gaussian kernel on each."""
+    """Return a Gaussian kernel matrix and noisy samples of the sinc function."""
     rng = np.random.default_rng(3)
     x = np.linspace(-10.0, 10.0, 40)
     target = np.sinc(x / math.pi) + 0.1 * rng.normal(size=40)

@@ -19,12 +19,12 @@ def check_dictionary(dictionary: Dictionary, rng: np.random.Generator | None = N
     dictionary : Dictionary
         The object to check. All its columns are evaluated: use a small one.
     rng : numpy.random.Generator, default=None
-        Source of the test vectors; None means a fixed seed.
+        Random numbers for the test vectors; None means a fixed seed.
 
     Raises
     ------
     AssertionError
-        Naming the dictionary and the operation that disagrees.
+        If operations disagree; the message names the dictionary and the operation.
 
     Examples
     --------
@@ -43,8 +43,8 @@ def check_dictionary(dictionary: Dictionary, rng: np.random.Generator | None = N
     positive = rng.uniform(size=n_samples)
 
     image, projection = dictionary.matvec(weights), dictionary.rmatvec(residual)
-    require_close(image, matrix @ weights, f"{name}.matvec does not agree with its columns")
-    require_close(projection, matrix.T @ residual, f"{name}.rmatvec does not agree with columns")
+    require_close(image, matrix @ weights, f"{name}.matvec disagrees with columns")
+    require_close(projection, matrix.T @ residual, f"{name}.rmatvec disagrees with columns")
     scale = np.linalg.norm(image) * np.linalg.norm(residual) + 1.0
     require(
         bool(abs(image @ residual - weights @ projection) <= 1e-9 * scale),
@@ -71,7 +71,9 @@ def check_dictionary(dictionary: Dictionary, rng: np.random.Generator | None = N
     _check_blocks(dictionary, name, matrix)
     if dictionary.is_orthonormal:
         require_close(
-            matrix.T @ matrix, np.eye(n_atoms), f"{name} says it is orthonormal and is not"
+            matrix.T @ matrix,
+            np.eye(n_atoms),
+            f"{name}.is_orthonormal is True, but its columns are not orthonormal",
         )
 
 
@@ -89,17 +91,23 @@ def _check_columns(dictionary: Dictionary, name: str, rng: np.random.Generator) 
         f"{name}.columns must return float64; got {returned.dtype}",
     )
     matrix: Matrix = returned.copy()
-    # Solvers centre and scale what they are given, so it must be theirs.
+    # Solvers centre and scale the array in place, so it must not be shared with the dictionary.
     returned += 1.0
     require_close(
-        dictionary.columns(everything), matrix, f"{name}.columns must return a fresh array"
+        dictionary.columns(everything),
+        matrix,
+        f"{name}.columns must return a new array: changing the result changed the dictionary",
     )
     index = rng.integers(n_atoms, size=min(5, n_atoms) + 1)
     require_close(
-        dictionary.columns(index), matrix[:, index], f"{name}.columns({index}) has the wrong order"
+        dictionary.columns(index),
+        matrix[:, index],
+        f"{name}.columns({index}) returns the wrong columns, or in the wrong order",
     )
     empty = dictionary.columns(np.arange(0))
-    require(empty.shape == (n_samples, 0), f"{name}.columns of no index has shape {empty.shape}")
+    require(
+        empty.shape == (n_samples, 0), f"{name}.columns of an empty index has shape {empty.shape}"
+    )
     return matrix
 
 
@@ -108,7 +116,11 @@ def _check_blocks(dictionary: Dictionary, name: str, matrix: Matrix) -> None:
         seen = np.zeros(matrix.shape[1], dtype=int)
         for index, columns in dictionary.column_blocks(size):
             seen[index] += 1
-            require_close(columns, matrix[:, index], f"{name}.column_blocks(size={size}) disagrees")
+            require_close(
+                columns,
+                matrix[:, index],
+                f"{name}.column_blocks(size={size}) disagrees with columns",
+            )
         require(
             bool((seen == 1).all()),
             f"{name}.column_blocks(size={size}) must yield every atom exactly once",

@@ -8,18 +8,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
-from relvec._checks import as_objects
+from relvec._checks import as_object_array
 from relvec._typing import Matrix, Vector
-from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, scale_gradient
-from relvec.kernels.definition import answer_of, decays, unboxed
+from relvec.kernels import KernelLike, kernel_block, kernel_dictionary, log_scale_gradient
+from relvec.kernels.definition import decays, get_kernel_property, squeeze_object_column
 from relvec.testing._claims import default_inputs, require, require_close
 
 
 def check_kernel(kernel: KernelLike, X: Any = None) -> None:
     """Check that a kernel can be evaluated in blocks, copied, differentiated and exported.
 
-    What a kernel need not have is checked if it is there: `measure` and `slope` for derivatives
-    in the scales of inputs, `profile` for exports.
+    Optional properties are checked if the kernel has them: `measure` and `slope` for gradients with
+    respect to length-scales, `profile` for export.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def check_kernel(kernel: KernelLike, X: Any = None) -> None:
     Raises
     ------
     AssertionError
-        Naming the kernel and what it does wrong.
+        If a requirement is violated; the message names the kernel and the requirement.
 
     Examples
     --------
@@ -40,8 +40,8 @@ def check_kernel(kernel: KernelLike, X: Any = None) -> None:
     >>> check_kernel(LinearSpline())
     """
     X = default_inputs() if X is None else X
-    objects = as_objects(X)
-    X = X if objects is None else unboxed(objects)
+    objects = as_object_array(X)
+    X = X if objects is None else squeeze_object_column(objects)
     Z = X[:5]
     name = repr(kernel)
     try:
@@ -51,15 +51,19 @@ def check_kernel(kernel: KernelLike, X: Any = None) -> None:
     dictionary = kernel_dictionary(kernel, X, Z)
     for index in (np.array([3]), np.array([4, 1])):
         columns = dictionary.columns(index)
-        require_close(columns, whole[:, index], f"{name} gives other values column by column")
-    require_close(dictionary.rows(2, 6), whole[2:6], f"{name} gives other values row by row")
+        require_close(
+            columns, whole[:, index], f"{name}: columns evaluated separately differ from k(X, Z)"
+        )
+    require_close(
+        dictionary.rows(2, 6), whole[2:6], f"{name}: rows evaluated separately differ from k(X, Z)"
+    )
     if isinstance(kernel, Kernel):
         _check_kernel_values(kernel, X, whole, name)
         _check_kernel_parameters(kernel, X, name)
         _check_kernel_gradient(kernel, X, name)
-    if answer_of(kernel, "measure") is not None:
+    if get_kernel_property(kernel, "measure") is not None:
         _check_slope(kernel, X, name)
-    if answer_of(kernel, "profile") is not None:
+    if get_kernel_property(kernel, "profile") is not None:
         _check_profile(kernel, X, name)
 
 
@@ -73,22 +77,28 @@ def _check_kernel_values(kernel: Kernel, X: Matrix, whole: Matrix, name: str) ->
         least = float(np.linalg.eigvalsh(square)[0])
         require(
             least >= -1e-8 * max(1.0, float(np.abs(square).max())),
-            f"{name} says it decays, as covariances do, and is none: an eigenvalue of k(X) is "
-            f"{least:.3g}; if it is not meant to be one, let it have decays = False",
+            f"{name} claims to be a covariance that decays, but is not positive semi-definite: an "
+            f"eigenvalue of k(X) is {least:.3g}; if that is intended, set decays = False",
         )
     if kernel.is_stationary():
-        require_close(kernel(X + 1.0), square, f"{name} says it is stationary and is not")
+        require_close(
+            kernel(X + 1.0),
+            square,
+            f"{name}.is_stationary() is True, but k(X + 1) differs from k(X)",
+        )
 
 
 def _check_kernel_parameters(kernel: Kernel, X: Matrix, name: str) -> None:
     value = kernel(X)
     copy = clone(kernel)
-    require(copy == kernel, f"the clone of {name} differs from it")
-    require_close(copy(X), value, f"the clone of {name} has other values")
+    require(copy == kernel, f"a clone of {name} is not equal to it")
+    require_close(copy(X), value, f"a clone of {name} has different values")
     rebuilt = type(kernel)(**kernel.get_params(deep=False))
-    require_close(rebuilt(X), value, f"{name} rebuilt from get_params has other values")
+    require_close(rebuilt(X), value, f"{name} rebuilt from get_params has different values")
     require_close(
-        kernel.clone_with_theta(kernel.theta)(X), value, f"{name} set to its own theta changes"
+        kernel.clone_with_theta(kernel.theta)(X),
+        value,
+        f"{name} changes when theta is set to its own value",
     )
     require(
         kernel.bounds.size == 2 * kernel.n_dims,
@@ -97,14 +107,14 @@ def _check_kernel_parameters(kernel: Kernel, X: Matrix, name: str) -> None:
 
 
 def _check_slope(kernel: KernelLike, X: Matrix, name: str) -> None:
-    measure = answer_of(kernel, "measure")
+    measure = get_kernel_property(kernel, "measure")
     require(
         measure in ("squared", "absolute", "product", None),
         f'measure of {name} must be "squared", "absolute" or "product"; got {measure!r}',
     )
     scale, Z, step = np.linspace(0.5, 2.0, X.shape[1]), X[:5], 1e-5
     weights = np.cos(np.arange(len(X) * len(Z))).reshape(len(X), len(Z))
-    found = scale_gradient(kernel, scale, X, Z, weights)
+    found = log_scale_gradient(kernel, scale, X, Z, weights)
 
     def weighted_sum(log_scale: Vector) -> float:
         root = np.exp(0.5 * log_scale)
@@ -114,25 +124,25 @@ def _check_slope(kernel: KernelLike, X: Matrix, name: str) -> None:
     require_close(
         found,
         np.array([(weighted_sum(up) - weighted_sum(down)) / (2 * step) for up, down in ends]),
-        f"{name}.slope is not the derivative of the kernel in the {measure} measure",
+        f"{name}.slope (or rate) is not E times the derivative in the {measure} measure",
         1e-6,
     )
 
 
 def _check_profile(kernel: KernelLike, X: Matrix, name: str) -> None:
-    profile = answer_of(kernel, "profile")()
+    profile = get_kernel_property(kernel, "profile")()
     if profile is not None:
         t = profile.compare(X * profile.factor, X[:5] * profile.factor)
         require_close(
             profile.variance * profile.value(t, np),
             kernel_block(kernel, X, X[:5]),
-            f"the profile of {name} has other values than the kernel",
+            f"the profile of {name} has different values than the kernel",
         )
 
 
 def _check_kernel_gradient(kernel: Kernel, X: Matrix, name: str) -> None:
     value, gradient = kernel(X, eval_gradient=True)
-    require_close(value, kernel(X), f"{name} has other values when asked for the gradient")
+    require_close(value, kernel(X), f"{name}: values differ with eval_gradient=True")
     needed = (len(X), len(X), kernel.n_dims)
     require(
         gradient.shape == needed,
@@ -147,7 +157,7 @@ def _check_kernel_gradient(kernel: Kernel, X: Matrix, name: str) -> None:
         require_close(
             gradient[:, :, number],
             (above - below) / (2 * step),
-            f"the gradient of {name} with respect to theta[{number}] is not its derivative",
-            # differences of that step are good to about 1e-10, less what cancellation costs
+            f"the gradient of {name} in theta[{number}] differs from central differences",
+            # Central differences of this step have errors of about 1e-10, plus cancellation.
             1e-6,
         )

@@ -18,30 +18,30 @@ from relvec.testing._dense import (
     DenseProblem,
     columns_and_target,
     kernels_and_target,
-    pose,
+    make_problem,
 )
 
 
 @dataclass(frozen=True)
 class _Allowed:
-    """How far a solver may be from the truth."""
+    """Tolerances of the checks."""
 
     objective: float = 1e-8
-    """Difference between the objective reported and the dense one, relative to the larger of its
-    size and the number of samples."""
+    """Difference between reported and dense objective, relative to the larger of its absolute value
+    and the number of samples."""
     gradient: float = 1e-5
-    """What finite differences may see beyond the gradient reported."""
+    """Amount by which finite differences may exceed the reported gradient."""
     gain: float = 2e-3
-    """Gains too small to be worth a step, in nats; a solver may report them as zero."""
+    """Gain in nats that a solver may ignore and report as zero."""
     certificate: float = 0.05
-    """Largest certificate of a run that calls itself converged."""
+    """Largest certificate of a converged run."""
 
 
 _ALLOWED = _Allowed()
 
 
 class _HalfCauchy(SeparablePrior):
-    """A density of one's own."""
+    """A user-defined prior."""
 
     def log_density(self, log_lam: Vector) -> Vector:
         return -np.log1p(np.exp(-log_lam))
@@ -55,27 +55,28 @@ class _HalfCauchy(SeparablePrior):
 
 
 def check_solver(solver: Solver) -> None:
-    """Check that a solver maximises what it says, tells the truth about it, and obeys.
+    """Check that a solver maximises the objective, and that its reports are correct.
 
-    On small problems (explicit columns, kernels; free and held noise; penalties) the solution
-    is compared with explicit matrices: the objective by the dense formula, the certificate by
-    finite differences and by trying every atom outside the model. Further: the trace never
-    falls, unless the solver has an attribute ``is_monotone = False``; the held noise, the
-    cap on atoms and the monitor are obeyed; a constant target and a warm start are accepted;
-    two runs agree; nothing it was given is changed.
+    On small problems (explicit columns and kernels, estimated and held noise, penalties) the
+    solution is compared with dense matrices: the objective with the dense formula, the certificate
+    with finite differences and with a search over every atom outside the model. Further
+    requirements: the trace never falls, unless the solver has the attribute ``is_monotone =
+    False``; a held noise, the cap on the active set and the monitor are respected; constant targets
+    and warm starts are accepted; two runs agree; arguments are not modified.
 
-    A solver may refuse a smoothness penalty, a ``min_gain``, a Laplace, a Gamma or another prior by
+    A solver may refuse a smoothness prior, a ``min_gain``, or a Laplace, Gamma or other prior by
     raising `ValueError`; ignoring them silently is an error.
 
     Parameters
     ----------
     solver : Solver
-        The object to check, with settings under which it converges on forty samples.
+        The solver to check, with settings under which it converges on forty samples.
 
     Raises
     ------
     AssertionError
-        Naming the solver and what it does wrong.
+        If a requirement is violated; the message names the solver, the problem and the
+        requirement.
 
     Examples
     --------
@@ -90,10 +91,10 @@ def check_solver(solver: Solver) -> None:
 def _check_evidence(solver: Solver, name: str) -> None:
     columns, kernels = columns_and_target(), kernels_and_target()
     for dense in (
-        pose("explicit columns", *columns),
-        pose("kernels", *kernels),
-        pose("explicit columns with the noise held", *columns, noise_variance=0.2),
-        pose("kernels with the noise held", *kernels, noise_variance=0.02),
+        make_problem("explicit columns", *columns),
+        make_problem("kernels", *kernels),
+        make_problem("explicit columns with the noise held", *columns, noise_variance=0.2),
+        make_problem("kernels with the noise held", *kernels, noise_variance=0.02),
     ):
         _check_solution(solver, dense, solver.solve(dense.problem), name)
 
@@ -102,24 +103,24 @@ def _check_penalties(solver: Solver, name: str) -> None:
     columns, kernels = columns_and_target(), kernels_and_target()
     several = np.array([0.5, 3.0, 1.0, 0.0, 2.0, 1.0, 1.0, 1.0])
     for dense in (
-        pose("columns with a min_gain", *columns, min_gain=np.linspace(0.0, 3.0, 8)),
-        pose("columns with a smoothness penalty", *columns, prior=BoundSmoothness(1.5)),
-        pose(
+        make_problem("columns with a min_gain", *columns, min_gain=np.linspace(0.0, 3.0, 8)),
+        make_problem("columns with a smoothness penalty", *columns, prior=BoundSmoothness(1.5)),
+        make_problem(
             "kernels with a penalty, noise held",
             *kernels,
             prior=BoundSmoothness(1.0),
             noise_variance=0.01,
         ),
-        pose("columns with several penalties", *columns, prior=BoundSmoothness(several)),
-        pose(
+        make_problem("columns with several penalties", *columns, prior=BoundSmoothness(several)),
+        make_problem(
             "columns with a penalty and a Gamma prior on the noise",
             *columns,
             prior=BoundSmoothness(1.5, InverseGamma(5.0, 4.0)),
         ),
-        pose("columns with a half-Cauchy prior", *columns, prior=_HalfCauchy().bind(40.0)),
-        pose("columns with a Laplace prior", *columns, prior=BoundLaplace(2.0)),
-        pose("kernels with a Laplace prior", *kernels, prior=BoundLaplace(0.2)),
-        pose(
+        make_problem("columns with a half-Cauchy prior", *columns, prior=_HalfCauchy().bind(40.0)),
+        make_problem("columns with a Laplace prior", *columns, prior=BoundLaplace(2.0)),
+        make_problem("kernels with a Laplace prior", *kernels, prior=BoundLaplace(0.2)),
+        make_problem(
             "kernels, Laplace prior, noise held",
             *kernels,
             prior=BoundLaplace(0.5),
@@ -132,13 +133,15 @@ def _check_penalties(solver: Solver, name: str) -> None:
 def _check_gamma_priors(solver: Solver, name: str) -> None:
     columns = columns_and_target()
     noise = InverseGamma(1.0, 0.5)
-    dense = pose("columns with a Gamma prior on the noise", *columns, prior=BoundFlat(noise))
+    dense = make_problem(
+        "columns with a Gamma prior on the noise", *columns, prior=BoundFlat(noise)
+    )
     _check_unless_refused(solver, dense, name)
     norm = dense.problem.moments.column_norm
     for exponent in (0.3, -0.2):
         prior = BoundGamma(exponent, 0.2, norm)
         what = f"columns with a Gamma prior on the precisions, exponent {exponent}"
-        _check_unless_refused(solver, pose(what, *columns, prior=prior), name)
+        _check_unless_refused(solver, make_problem(what, *columns, prior=prior), name)
 
 
 def _check_unless_refused(solver: Solver, dense: DenseProblem, name: str) -> None:
@@ -147,7 +150,7 @@ def _check_unless_refused(solver: Solver, dense: DenseProblem, name: str) -> Non
     except ValueError as refusal:
         require(
             len(str(refusal).split()) > 3,
-            f"{name} refuses {dense.name} without saying why: {refusal!r}",
+            f"{name} refuses {dense.name} without a reason in the message: {refusal!r}",
         )
         return
     _check_solution(solver, dense, solution, name)
@@ -159,14 +162,14 @@ def _check_solution(solver: Solver, dense: DenseProblem, solution: Solution, nam
     _check_objective(dense, solution, on)
     _check_certificate(dense, solution, on)
     require(
-        solution.converged, f"{on} did not converge (certificate {solution.certificate}): give it "
+        solution.converged, f"{on} did not converge (certificate {solution.certificate}): use "
         "more iterations"
     )  # fmt: skip
     worst = max(solution.certificate)
     require(
         worst <= _ALLOWED.certificate,
-        f"{on} says it converged with a certificate of {worst:.3g}, which is above "
-        f"{_ALLOWED.certificate}",
+        f"{on} reports convergence with a certificate of {worst:.3g}; at most "
+        f"{_ALLOWED.certificate} is allowed",
     )
     _check_trace(solver, solution, on)
 
@@ -178,7 +181,8 @@ def _check_form(problem: Problem, solution: Solution, on: str) -> None:
         f"{on} must return `active` as an array of integers; got {active!r}",
     )
     require(
-        bool((np.diff(active) > 0).all()), f"{on} must return `active` ascending, without repeats"
+        bool((np.diff(active) > 0).all()),
+        f"{on} must return `active` in ascending order, without duplicates",
     )
     require(
         not len(active) or bool(active[0] >= 0 and active[-1] < problem.moments.n_atoms),
@@ -186,7 +190,7 @@ def _check_form(problem: Problem, solution: Solution, on: str) -> None:
     )
     require(
         bool(problem.moments.usable[active].all()),
-        f"{on} put unusable atoms (constant or zero columns) into the model",
+        f"{on} returned unusable atoms (constant or zero columns)",
     )
     require(
         np.shape(solution.log_lam) == active.shape and bool(np.isfinite(solution.log_lam).all()),
@@ -195,7 +199,7 @@ def _check_form(problem: Problem, solution: Solution, on: str) -> None:
     if problem.noise_variance is not None:
         require(
             solution.noise_variance == problem.noise_variance,
-            f"{on} must keep the noise held at {problem.noise_variance}; "
+            f"{on} must keep the held noise variance {problem.noise_variance}; "
             f"it returned {solution.noise_variance}",
         )
 
@@ -205,7 +209,7 @@ def _check_objective(dense: DenseProblem, solution: Solution, on: str) -> None:
     allowed = _ALLOWED.objective * max(abs(exact), len(dense.target))
     require(
         abs(solution.objective - exact) <= allowed,
-        f"{on} reports an objective of {solution.objective:.10g}; the dense formula gives "
+        f"{on} reports the objective {solution.objective:.10g}; the dense formula gives "
         f"{exact:.10g} at its solution",
     )
 
@@ -216,20 +220,20 @@ def _check_certificate(dense: DenseProblem, solution: Solution, on: str) -> None
     reported = solution.certificate
     require(
         steepest <= 1.01 * reported.gradient + _ALLOWED.gradient,
-        f"{on} certifies a gradient of {reported.gradient:.3g}; finite differences find "
+        f"{on} reports a gradient of at most {reported.gradient:.3g}; finite differences give "
         f"{steepest:.3g}",
     )
     if dense.problem.noise_variance is None:
         require(
             abs(noise_slope) <= 1.01 * reported.gradient + _ALLOWED.gradient,
-            f"{on} left the noise where the objective has a slope of {noise_slope:.3g}; at fixed "
-            "lam its best value has a closed form",
+            f"{on} returned a noise variance at which the objective has slope {noise_slope:.3g}; "
+            "at fixed lam the maximum has a closed form",
         )
     if dense.problem.prior.is_removable:
         atom, gain = dense.best_entry(solution)
         require(
             gain <= reported.best_gain + _ALLOWED.gain,
-            f"{on} certifies that no atom gains more than {reported.best_gain:.3g}; atom {atom} "
+            f"{on} reports that no atom gains more than {reported.best_gain:.3g}; atom {atom} "
             f"gains {gain:.3g}",
         )
 
@@ -242,22 +246,22 @@ def _check_trace(solver: Solver, solution: Solution, on: str) -> None:
     fall = float(-np.diff(trace).min(initial=0.0))
     require(
         fall <= allowed,
-        f"{on} lets its trace fall by {fall:.3g}; a solver that may do so must have "
-        "is_monotone = False",
+        f"the trace falls by {fall:.3g} {on}; set is_monotone = False if that may happen",
     )
     require(
         bool(trace[-1] <= solution.objective + allowed),
-        f"{on} ends its trace at {trace[-1]:.8g} but returns {solution.objective:.8g}",
+        f"{on} ends its trace at {trace[-1]:.8g} but returns the objective "
+        f"{solution.objective:.8g}",
     )
 
 
 def _check_cap(solver: Solver, name: str) -> None:
     columns, (kernels, target) = columns_and_target(), kernels_and_target()
     for dense, cap in (
-        (pose("explicit columns with max_active=1", *columns, max_active=1), 1),
-        (pose("kernels with max_active=3", kernels, target, max_active=3), 3),
-        # Powers of Gaussians are narrower ones: these can explain anything.
-        (pose("narrow kernels, at most half the samples", kernels**30, target), 19),
+        (make_problem("explicit columns with max_active=1", *columns, max_active=1), 1),
+        (make_problem("kernels with max_active=3", kernels, target, max_active=3), 3),
+        # Powers of Gaussian kernels are narrower Gaussians, which can fit any target.
+        (make_problem("narrow kernels, at most half the samples", kernels**30, target), 19),
     ):
         solution = solver.solve(dense.problem)
         on = f"on {dense.name}, {name}"
@@ -271,11 +275,11 @@ def _check_cap(solver: Solver, name: str) -> None:
 def _check_constant_target(solver: Solver, name: str) -> None:
     atoms, target = columns_and_target()
     for held in (None, 0.5):
-        constant = pose("constant", atoms, np.full_like(target, 7.0), noise_variance=held)
+        constant = make_problem("constant", atoms, np.full_like(target, 7.0), noise_variance=held)
         solution = solver.solve(constant.problem)
         require(
             len(solution.active) == 0,
-            f"{name} keeps {len(solution.active)} atoms to explain a constant target",
+            f"{name} returns {len(solution.active)} atoms for a constant target; expected none",
         )
         require(
             not math.isnan(solution.objective) and solution.noise_variance >= 0.0,
@@ -285,7 +289,7 @@ def _check_constant_target(solver: Solver, name: str) -> None:
 
 
 def _check_repeatable(solver: Solver, name: str) -> None:
-    dense = pose("explicit columns", *columns_and_target())
+    dense = make_problem("explicit columns", *columns_and_target())
     moments = dense.problem.moments
     given = [moments.correlation.copy(), moments.usable.copy(), dense.problem.min_gain.copy()]
     first, second = solver.solve(dense.problem), solver.solve(dense.problem)
@@ -293,17 +297,17 @@ def _check_repeatable(solver: Solver, name: str) -> None:
         np.array_equal(first.active, second.active)
         and np.array_equal(first.log_lam, second.log_lam)
         and first.noise_variance == second.noise_variance,
-        f"{name} returns another solution when it is run again",
+        f"{name} returns a different solution when run again",
     )
     now = [moments.correlation, moments.usable, dense.problem.min_gain]
     require(
         all(np.array_equal(old, new) for old, new in zip(given, now, strict=True)),
-        f"{name} changes the problem it is given",
+        f"{name} modifies the problem",
     )
 
 
 def _check_warm_start(solver: Solver, name: str) -> None:
-    dense = pose("explicit columns", *columns_and_target())
+    dense = make_problem("explicit columns", *columns_and_target())
     cold = solver.solve(dense.problem)
     starts = {
         "its own solution": WarmStart(cold.active, cold.log_lam),
@@ -316,14 +320,14 @@ def _check_warm_start(solver: Solver, name: str) -> None:
         on = f"started from {what}, {name}"
         require(
             all(np.array_equal(old, new) for old, new in zip(given, start, strict=True)),
-            f"{on} changes the warm start it is given",
+            f"{on} modifies the warm start",
         )
         _check_form(dense.problem, solution, on)
         _check_objective(dense, solution, on)
         _check_certificate(dense, solution, on)
         require(
             what != "its own solution" or solution.objective >= cold.objective - _ALLOWED.gain,
-            f"{on} falls from {cold.objective:.8g} to {solution.objective:.8g}",
+            f"{on} lowers the objective from {cold.objective:.8g} to {solution.objective:.8g}",
         )
 
 
@@ -333,22 +337,23 @@ def _everything(problem: Problem) -> WarmStart:
 
 
 def _check_monitor(solver: Solver, name: str) -> None:
-    dense = pose("explicit columns", *columns_and_target())
+    dense = make_problem("explicit columns", *columns_and_target())
     seen: list[Any] = []
 
-    def listen(progress: Progress) -> bool:
+    def record(progress: Progress) -> bool:
         seen.append(progress)
         return False
 
-    quiet, told = solver.solve(dense.problem), solver.solve(dense.problem, monitor=listen)
+    plain = solver.solve(dense.problem)
+    monitored = solver.solve(dense.problem, monitor=record)
     require(len(seen) > 0, f"{name} never calls its monitor")
     require(
         all(isinstance(item, Progress) and math.isfinite(item.objective) for item in seen),
-        f"{name} must tell its monitor a Progress with a finite objective",
+        f"{name} must call its monitor with a Progress whose objective is finite",
     )
     require(
-        np.array_equal(quiet.active, told.active) and quiet.objective == told.objective,
-        f"{name} returns another solution when it is watched",
+        np.array_equal(plain.active, monitored.active) and plain.objective == monitored.objective,
+        f"{name} returns a different solution with a monitor",
     )
     for limit in sorted({1, 2, len(seen) // 2, len(seen) - 1} - {0}):
         calls: list[Progress] = []
@@ -359,10 +364,10 @@ def _check_monitor(solver: Solver, name: str) -> None:
 
         solution = solver.solve(dense.problem, monitor=stop)
         on = f"stopped by its monitor at call {limit} of {len(seen)}, {name}"
-        require(len(calls) == limit, f"{on} went on for {len(calls) - limit} more")
+        require(len(calls) == limit, f"{on} continued for {len(calls) - limit} more calls")
         require(
             limit >= len(seen) or not solution.converged,
-            f"{on} calls its unfinished solution converged",
+            f"{on} reports convergence of an unfinished run",
         )
         _check_form(dense.problem, solution, on)
         _check_objective(dense, solution, on)
@@ -379,4 +384,4 @@ CHECKS = (
     _check_warm_start,
     _check_monitor,
 )
-"""What `check_solver` does, in order; each takes the solver and its name."""
+"""The checks of `check_solver`, in order; each takes the solver and its name."""

@@ -205,7 +205,7 @@ def test_one_sweep_of_the_dense_start_stands_still_at_a_maximum(noise):
     lam, n_samples = found.point.lam, len(t)
     variance = found.point.quadratic / n_samples if noise is None else noise
     gamma = 1.0 - lam * found.point.covariance.diagonal()
-    density = objective.prior.fixed_point(np.log(lam), variance)
+    density = objective.prior.fixed_point_terms(np.log(lam), variance)
     update = mackay_update(lam, gamma, found.point.mean, variance, None, density)
     np.testing.assert_allclose(np.log(update), np.log(lam), atol=1e-7)
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from relvec import RVMRegressor
 from relvec.priors import LaplacePrior
 from relvec.published import RandomOrderSolver
-from relvec.published.fixed_point import _diverging
+from relvec.published.fixed_point import _has_infinite_best
 from relvec.solvers.gaussian import reference
 from relvec.solvers.gaussian.ascent import Schedule, _Ascent, maximise_precisions
 from relvec.solvers.gaussian.initialisation import fit_ridge
@@ -102,7 +102,7 @@ def test_sweeps_do_not_wait_for_atoms_whose_best_precision_is_infinite(noise):
     gain, _ = reference.compute_best_gains(problem, reference.compute_statistics(problem, fit))
     expected = np.isneginf(gain)
     assert expected.any()
-    np.testing.assert_array_equal(_diverging(problem, fit, noise), expected)
+    np.testing.assert_array_equal(_has_infinite_best(problem, fit, noise), expected)
 
 
 @pytest.mark.parametrize("noise", [None, 0.01])

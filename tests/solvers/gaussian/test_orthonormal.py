@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from relvec.dictionaries import CosineDictionary, DenseDictionary, Dictionary
 from relvec.estimators._solvers import resolve_solver
 from relvec.evidence import NOISE_FLOOR
-from relvec.moments import moments_of
+from relvec.moments import compute_moments
 from relvec.priors import BoundSmoothness, Statistics
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.noise_profile import (
@@ -48,7 +48,7 @@ def sparse_target(rng, dictionary, n_kept=6, size=6.0):
 
 def pose(dictionary, target, *, centre=False, **options):
     options.setdefault("min_gain", 0.0)
-    moments = moments_of(dictionary, target[:, None], None, centre=centre)[0]
+    moments = compute_moments(dictionary, target[:, None], None, centre=centre)[0]
     return posed(moments, **options)
 
 
@@ -67,7 +67,7 @@ def penalty_of(prior, n):
 def gain(u, c):
     """What the prior says that an atom of squared coefficient ``u`` brings; zero if it is out."""
     atom = Statistics(np.ones(1), np.array([math.sqrt(u)]), np.full(1, c))
-    return max(float(BoundSmoothness(c).best(atom, math.inf, 1.0)[0][0]), 0.0)
+    return max(float(BoundSmoothness(c).best_precision(atom, math.inf, 1.0)[0][0]), 0.0)
 
 
 @given(u=st.floats(0.0, 200.0), c=penalties)

@@ -55,7 +55,9 @@ def test_the_best_precision_of_an_atom_is_found_by_brute_force_too(noise: float 
         s = np.einsum("ij,ij->j", Phi, np.linalg.solve(K, Phi))
         q, R = Phi.T @ np.linalg.solve(K, t), float(t @ np.linalg.solve(K, t))
         w = compute_entry_penalty(c, rest, s, lam[1:], back)
-        gain, best = BoundSmoothness(c).best(Statistics(s[:1], q[:1], w[:1], R), len(t), noise)
+        gain, best = BoundSmoothness(c).best_precision(
+            Statistics(s[:1], q[:1], w[:1], R), len(t), noise
+        )
         without = dense(Phi[:, 1:], t, lam[1:], c[1:], noise)
 
         def value(theta: float, data=(Phi, t, lam, c)) -> float:

@@ -14,7 +14,7 @@ from relvec.dictionaries import (
     WaveletDictionary,
 )
 from relvec.kernels import ThinPlateSpline
-from relvec.moments import LazyMoments, Part, RestrictedMoments, moments_of
+from relvec.moments import LazyMoments, Part, RestrictedMoments, compute_moments
 from relvec.solvers import OrthonormalSolver, SequentialSolver
 from relvec.solvers.gaussian.state import State
 from relvec.solvers.gaussian.unions import build_residual_problem, replace_part, restrict_to_part
@@ -81,7 +81,9 @@ def test_moments_read_once_know_their_parts_too():
     X, y = np.random.default_rng(0).standard_normal((60, 6)), np.arange(60.0)
     dictionary = UnionDictionary([DenseDictionary(X[:, :4]), DenseDictionary(X[:, 4:])])
     for low_memory in (True, False):
-        (moments,) = moments_of(dictionary, y[:, None], None, centre=True, low_memory=low_memory)
+        (moments,) = compute_moments(
+            dictionary, y[:, None], None, centre=True, low_memory=low_memory
+        )
         assert [part.atoms for part in moments.parts] == [slice(0, 4), slice(4, 6)]
 
 
@@ -94,7 +96,7 @@ def test_restricted_moments_only_let_one_part_in():
     assert inside.usable[64:].all()
     index = np.array([3, 70, 90])
     np.testing.assert_array_equal(inside.gram(index), moments.gram(index))
-    np.testing.assert_array_equal(inside.rows(index), moments.rows(index))
+    np.testing.assert_array_equal(inside.gram_rows(index), moments.gram_rows(index))
 
 
 # ------------------------------------------------------------------ never below a part

@@ -186,7 +186,11 @@ def test_fixed_point_takes_counts(update):
 
 @pytest.mark.parametrize(
     ("counts", "words"),
-    [([1.0, -2.0], "not negative; got -2"), ([1.0, 0.5], "got 0.5"), ([1.0, np.nan], "finite")],
+    [
+        ([1.0, -2.0], "non-negative integers; got -2"),
+        ([1.0, 0.5], "got 0.5"),
+        ([1.0, np.nan], "finite"),
+    ],
 )
 def test_what_is_no_count_is_refused(counts, words):
     with pytest.raises(ValueError, match=words):

@@ -201,7 +201,9 @@ def test_regressions_are_stationary_at_the_mode():
     state = problem.evaluate(active, np.zeros(5), columns_of(problem, active))
     weights = np.split(state.mode.weights[:5], [2, 3])
     intercepts = state.mode.design.contrast @ state.mode.weights[5:]
-    for k, (curvature, response) in enumerate(problem.likelihood.responses(state.mode.latent)):
+    for k, (curvature, response) in enumerate(
+        problem.likelihood.working_responses(state.mode.latent)
+    ):
         atoms = Phi[:, split(problem, active)[k]]
         residual = curvature * (response - atoms @ weights[k] - intercepts[k])
         np.testing.assert_allclose(atoms.T @ residual, weights[k], atol=1e-5)

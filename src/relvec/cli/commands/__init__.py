@@ -1,5 +1,6 @@
-"""One file for each command: its options, and a call of the module that does the work.
+"""One module per command: its options, and a call of the module that does the work.
 
-A new command is a new file: a function of the same name, whose docstring is its help and ends with
-an example. Heavy modules are imported where the work is done, so that help stays fast.
+To add a command, add a module with a function of the same name. The docstring of the function is
+the help text and ends with an example. Import heavy modules inside the function, so that `--help`
+stays fast.
 """

@@ -6,30 +6,39 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
 
 __all__ = ["compare"]
 
 
 def compare(
-    source: Annotated[str, typer.Argument(metavar="TABLE", help='A table; "-" reads stdin.')],
-    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
-    task: Annotated[str, typer.Option(help="auto, regression or classification.")] = "auto",
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE", help='Table to read; "-" reads the standard input.')
+    ],
+    target: Annotated[
+        str, typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict.")
+    ],
+    task: Annotated[
+        str, typer.Option(metavar="TASK", help="auto, regression or classification.")
+    ] = "auto",
     models: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
-            help="Compare this model only; may be repeated. rvm, linear, select, ridge, svm, gp, "
-            "boosting.",
+            metavar="MODEL",
+            help="Compare only this model: rvm, linear, select, ridge (for classes: logistic "
+            "regression), svm, gp or boosting. Can be repeated.",
         ),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="Leave this column out; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Do not use this column. Can be repeated."),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Of the cross-validation.")] = 5,
+    folds: Annotated[int, typer.Option(metavar="K", help="Number of cross-validation folds.")] = 5,
     max_rows: Annotated[
-        int, typer.Option(help="Of more rows so many are drawn by chance; 0 uses all.")
+        int,
+        typer.Option(metavar="N", help="Use at most N rows, drawn at random; 0 uses all rows."),
     ] = 5_000,
     seed: Seed = 0,
     format: Format = None,
@@ -39,9 +48,9 @@ def compare(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare our models with those of scikit-learn, on the same folds.
+    """Compare models of relvec and scikit-learn by cross-validation on the same folds.
 
-    relvec compare houses.csv --target price
+    Example: relvec compare houses.csv --target price
     """
 
     def work(console: CommandConsole) -> None:
@@ -60,4 +69,4 @@ def compare(
             seed=seed,
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

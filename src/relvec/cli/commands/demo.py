@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, Quiet, Seed
 
 __all__ = ["demo"]
@@ -14,15 +14,18 @@ __all__ = ["demo"]
 
 def demo(
     folder: Annotated[
-        str | None, typer.Option(help="Keep the files there; by default they are removed.")
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Write the example files to this folder. Default: not kept."
+        ),
     ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run an example from table to predictions, and show the commands.
+    """Run an example, from a table to predictions, and show the commands.
 
-    relvec demo --folder try-it
+    Example: relvec demo --folder try-it
     """
 
     def work(console: CommandConsole) -> None:
@@ -30,4 +33,4 @@ def demo(
 
         demo_command(console, folder, seed)
 
-    run(work, quiet=quiet, debug=debug)
+    run_command(work, quiet=quiet, debug=debug)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
 
 __all__ = ["denoise"]
@@ -14,24 +14,40 @@ __all__ = ["denoise"]
 
 def denoise(
     source: Annotated[
-        str, typer.Argument(metavar="SIGNAL", help="A table, npy, npz, wav or image file.")
+        str,
+        typer.Argument(
+            metavar="SIGNAL", help="Signal to read: a table, npy, npz, wav or image file."
+        ),
     ],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="File to write; of tables stdout by default."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write. Default for tables: the standard output.",
+        ),
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="Column with a signal; may be repeated."),
+        typer.Option(
+            "--column", "-c", metavar="COLUMN", help="Column to denoise. Can be repeated."
+        ),
     ] = None,
     std: Annotated[
         bool,
-        typer.Option("--std", help="Also write standard deviations (tables, npz; of sounds csv)."),
+        typer.Option(
+            "--std",
+            help="Also write the posterior standard deviation (to tables and npz files only).",
+        ),
     ] = False,
     noise: Annotated[
-        float | None, typer.Option(help="Standard deviation of the noise, if it is known.")
+        float | None,
+        typer.Option(metavar="STD", help="Standard deviation of the noise. Default: estimated."),
     ] = None,
-    mode: Annotated[str, typer.Option(help="quality, or plain (faster).")] = "quality",
+    mode: Annotated[
+        str, typer.Option(metavar="MODE", help="quality, or plain (faster).")
+    ] = "quality",
     format: Format = None,
     delimiter: Delimiter = None,
     decimal_comma: DecimalComma = False,
@@ -39,13 +55,13 @@ def denoise(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Take white noise out of a signal or an image.
+    """Remove white noise from a signal or an image.
 
-    relvec denoise sensor.csv --column temperature --std -o clean.csv
+    Example: relvec denoise sensor.csv --column temperature --std -o clean.csv
     """
 
     def work(console: CommandConsole) -> None:
-        from relvec.cli.cleaning import DenoiseRequest, denoise_command
+        from relvec.cli.denoising import DenoiseRequest, denoise_command
 
         denoise_command(
             console,
@@ -62,4 +78,4 @@ def denoise(
             ),
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,22 +6,30 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, Json, Quiet
 
 __all__ = ["export"]
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="File to write: .onnx, .c or .py.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file to read.")],
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write; the suffix .onnx, .c or .py selects the language.",
+        ),
+    ],
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write a model as a program that needs no relvec.
+    """Export a model to ONNX, C or Python code that runs without relvec.
 
-    relvec export houses.relvec -o houses.c
+    Example: relvec export houses.relvec -o houses.c
     """
 
     def work(console: CommandConsole) -> None:
@@ -29,4 +37,4 @@ def export(
 
         export_command(console, model, output)
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

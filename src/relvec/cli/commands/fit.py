@@ -6,46 +6,66 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
 
 __all__ = ["fit"]
 
 
 def fit(
-    source: Annotated[str, typer.Argument(metavar="TABLE", help='A table; "-" reads stdin.')],
-    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
-    output: Annotated[str, typer.Option("--output", "-o", help="Model file to write.")],
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE", help='Table to read; "-" reads the standard input.')
+    ],
+    target: Annotated[
+        str, typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict.")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Model file to write.")
+    ],
     task: Annotated[
         str,
         typer.Option(
-            help="auto, regression or classification. auto: text, true/false, two values and "
-            "whole numbers of at most ten values are classes."
+            metavar="TASK",
+            help="auto, regression or classification. auto selects classification if the target "
+            "is text or true/false, or has two values, or at most ten different whole numbers.",
         ),
     ] = "auto",
     model: Annotated[
         str,
         typer.Option(
-            help="auto, rvm (kernels), linear (sparse), or select (kernels, chooses columns). "
-            "auto: the better of linear and rvm on unseen rows."
+            metavar="MODEL",
+            help="rvm (relevance vector machine), linear (sparse linear model), select (RVM with "
+            "feature selection), or auto (linear or rvm, whichever cross-validates better).",
         ),
     ] = "auto",
     features: Annotated[
-        list[str] | None, typer.Option(help="Use this column only; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Use only this column. Can be repeated."),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="Leave this column out; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Do not use this column. Can be repeated."),
     ] = None,
     categorical: Annotated[
-        list[str] | None, typer.Option(help="Numbers of this column are codes; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Treat the numbers in this column as categories. Can be repeated.",
+        ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Of the cross-validation.")] = 5,
-    no_cv: Annotated[bool, typer.Option("--no-cv", help="Fit only: fast, nothing tested.")] = False,
+    folds: Annotated[int, typer.Option(metavar="K", help="Number of cross-validation folds.")] = 5,
+    no_cv: Annotated[
+        bool, typer.Option("--no-cv", help="Fit without cross-validation; faster.")
+    ] = False,
     max_rows: Annotated[
-        int, typer.Option(help="Of more rows so many are drawn by chance; 0 uses all.")
+        int,
+        typer.Option(metavar="N", help="Use at most N rows, drawn at random; 0 uses all rows."),
     ] = 50_000,
-    max_levels: Annotated[
-        int, typer.Option(help="Leave out columns of more different texts.")
+    max_categories: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Leave out columns of text with more than N different values."
+        ),
     ] = 30,
     seed: Seed = 0,
     format: Format = None,
@@ -55,9 +75,9 @@ def fit(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Fit a model to a table, say how good it is, and save it.
+    """Fit a model to a table, estimate its accuracy by cross-validation, and save it.
 
-    relvec fit houses.csv --target price -o houses.relvec
+    Example: relvec fit houses.csv --target price -o houses.relvec
     """
 
     def work(console: CommandConsole) -> None:
@@ -74,7 +94,7 @@ def fit(
                 features=features or (),
                 drop=drop or (),
                 categorical=categorical or (),
-                max_levels=max_levels,
+                max_categories=max_categories,
                 max_rows=max_rows,
                 folds=folds,
                 with_cv=not no_cv,
@@ -85,4 +105,4 @@ def fit(
             ),
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

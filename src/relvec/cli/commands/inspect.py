@@ -6,24 +6,25 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, Json, Quiet
 
 __all__ = ["inspect"]
 
 
 def inspect(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file to read.")],
     vectors: Annotated[
-        bool, typer.Option("--vectors", help="List the vectors or terms with their weights.")
+        bool,
+        typer.Option("--vectors", help="List the relevance vectors (or linear terms) and weights."),
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Say what is in a model file.
+    """Show the contents of a model file.
 
-    relvec inspect houses.relvec --vectors
+    Example: relvec inspect houses.relvec --vectors
     """
 
     def work(console: CommandConsole) -> None:
@@ -31,4 +32,4 @@ def inspect(
 
         inspect_command(console, model, with_vectors=vectors)
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,32 +6,50 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
 
 __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
-    source: Annotated[str, typer.Argument(metavar="TABLE", help='A table; "-" reads stdin.')],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file to read.")],
+    source: Annotated[
+        str, typer.Argument(metavar="TABLE", help='Table to read; "-" reads the standard input.')
+    ],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="File to write; by default stdout.")
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write. Default: the standard output."
+        ),
     ] = None,
-    std: Annotated[bool, typer.Option("--std", help="Add the standard deviation.")] = False,
+    std: Annotated[
+        bool, typer.Option("--std", help="Add the predictive standard deviation.")
+    ] = False,
     interval: Annotated[
-        float | None, typer.Option(help="Add the ends of intervals that hold this share, as 0.95.")
+        float | None,
+        typer.Option(
+            metavar="P", help="Add the bounds of intervals with this probability, e.g. 0.95."
+        ),
     ] = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of each class.")
     ] = False,
     flag_extrapolation: Annotated[
         bool,
-        typer.Option("--flag-extrapolation", help="Add how far rows are beyond the data, 0 to 1."),
+        typer.Option(
+            "--flag-extrapolation",
+            help="Add the degree of extrapolation: 0 among the training rows, 1 far from them.",
+        ),
     ] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Copy the columns of the table.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Also write the columns of TABLE.")] = False,
     output_format: Annotated[
-        str | None, typer.Option(help="csv, tsv or jsonl on stdout; else from the suffix of -o.")
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="Format of the output. Default: from the suffix of -o; csv on the standard "
+            "output, where tsv and jsonl are possible too.",
+        ),
     ] = None,
     format: Format = None,
     delimiter: Delimiter = None,
@@ -40,9 +58,9 @@ def predict(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Predict new rows, with error bars or probabilities.
+    """Predict new rows, with predictive intervals or class probabilities.
 
-    relvec predict houses.relvec new.csv --interval 0.95 -o predicted.csv
+    Example: relvec predict houses.relvec new.csv --interval 0.95 -o predicted.csv
     """
 
     def work(console: CommandConsole) -> None:
@@ -66,4 +84,4 @@ def predict(
             ),
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -6,36 +6,61 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet, Seed
 
 __all__ = ["report"]
 
 
 def report(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file to read.")],
     source: Annotated[
-        str, typer.Argument(metavar="TABLE", help='Best the rows of the fit; "-" reads stdin.')
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help='Table to evaluate on, usually the training rows; "-" reads the standard input.',
+        ),
     ],
     output: Annotated[
-        str, typer.Option("--output", "-o", help="HTML file to write.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="HTML file to write.")
     ] = "report.html",
     test: Annotated[
-        str | None, typer.Option(help="A table of rows that were kept aside, to judge by.")
+        str | None,
+        typer.Option(metavar="TABLE", help="Table of held-out rows to evaluate the model on."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="If it is not named as in training.")
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="Column of the target. Default: its name in the training table.",
+        ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the report.")] = None,
     rows: Annotated[
-        str, typer.Option(help="Whether TABLE holds the rows of the fit: auto, training or new.")
+        str,
+        typer.Option(
+            metavar="ROWS",
+            help="Whether TABLE contains the training rows (training) or other rows (new). auto "
+            "decides by comparing rows with the relevance vectors.",
+        ),
     ] = "auto",
-    folds: Annotated[int, typer.Option(help="Of the cross-validation; 0 for none.")] = 5,
+    folds: Annotated[
+        int,
+        typer.Option(metavar="K", help="Number of cross-validation folds; 0 for none."),
+    ] = 5,
     bootstrap: Annotated[
-        int, typer.Option(help="Fits that split the error into bias and variance; 0 for none.")
+        int,
+        typer.Option(
+            metavar="N",
+            help="Number of bootstrap fits that split the error into bias and variance; 0 for "
+            "none.",
+        ),
     ] = 30,
     max_rows: Annotated[
-        int, typer.Option(help="Of more rows so many are drawn by chance; 0 uses all.")
+        int,
+        typer.Option(metavar="N", help="Use at most N rows, drawn at random; 0 uses all rows."),
     ] = 5_000,
     seed: Seed = 0,
     format: Format = None,
@@ -45,9 +70,9 @@ def report(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write all about a model on one page: figures, pictures, vectors.
+    """Write an HTML report on a model: metrics, plots, relevance vectors.
 
-    relvec report houses.relvec houses.csv --test new.csv -o report.html
+    Example: relvec report houses.relvec houses.csv --test new.csv -o report.html
     """
 
     def work(console: CommandConsole) -> None:
@@ -73,4 +98,4 @@ def report(
             ),
         )
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

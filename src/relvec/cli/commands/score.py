@@ -6,19 +6,28 @@ from typing import Annotated
 
 import typer
 
-from relvec.cli.console import CommandConsole, run
+from relvec.cli.console import CommandConsole, run_command
 from relvec.cli.options import Debug, DecimalComma, Delimiter, Format, Json, Quiet
 
 __all__ = ["score"]
 
 
 def score(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file to read.")],
     source: Annotated[
-        str, typer.Argument(metavar="TABLE", help='A table with the target; "-" reads stdin.')
+        str,
+        typer.Argument(
+            metavar="TABLE", help='Table with the target; "-" reads the standard input.'
+        ),
     ],
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="If it is not named as in training.")
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="Column of the target. Default: its name in the training table.",
+        ),
     ] = None,
     format: Format = None,
     delimiter: Delimiter = None,
@@ -27,9 +36,9 @@ def score(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Say how well a model predicts rows whose target is known.
+    """Measure how well a model predicts a table whose target is known.
 
-    relvec score houses.relvec test.csv
+    Example: relvec score houses.relvec test.csv
     """
 
     def work(console: CommandConsole) -> None:
@@ -39,4 +48,4 @@ def score(
         table = find_source(source, format=format, delimiter=delimiter, decimal_comma=decimal_comma)
         score_command(console, model, table, target)
 
-    run(work, quiet=quiet, as_json=as_json, debug=debug)
+    run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -1,1 +1,1 @@
-"""What people see: tables made of the facts that `--json` gives to machines."""
+"""Printed summaries of the results that `--json` gives as an object."""

@@ -1,130 +1,153 @@
-"""The one screen of `relvec fit`."""
+"""The printed summary of `relvec fit`, parts of which `relvec inspect` prints too."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from relvec.cli.console import visible
-from relvec.cli.errors import listed
+from relvec.cli.console import escape_controls
+from relvec.cli.errors import format_names
 from relvec.cli.limits import LIMITS
-from relvec.cli.models import MODELS, words_for
+from relvec.cli.models import MODELS, model_title
 from relvec.cli.summaries.parts import (
-    bars,
-    figure,
+    bar_chart,
+    format_mean,
+    format_number,
+    format_percent,
+    format_size,
+    key_values,
     legend,
-    pairs,
-    percent,
-    size,
     table,
-    with_error,
 )
 
-__all__ = ["CV_COLUMNS", "MEANINGS", "cv_tables", "fit_screen", "relevance_parts"]
+__all__ = ["CV_COLUMNS", "DEFINITIONS", "cv_tables", "fit_summary", "importance_parts"]
 
 CV_COLUMNS = {
-    "regression": (
-        ("rmse", "error (rms)", ""),
-        ("r2", "R²", "decimals"),
-        ("log_density", "log density", ""),
-    ),
-    "classification": (("error", "wrong", "share"), ("log_loss", "log loss", "")),
+    "regression": (("rmse", "RMSE", ""), ("r2", "R²", "decimals"), ("mlpd", "MLPD", "")),
+    "classification": (("error_rate", "error rate", "percent"), ("log_loss", "log loss", "")),
 }
-MEANINGS = {
-    "r2": "R² is the share of the variance that is explained.",
-    "log_density": "log density is how probable the model held the true values, error bars "
-    "included: higher is better.",
-    "log_loss": "log loss is minus the log of the probability that the true class was given: "
-    "lower is better.",
+"""Metric, heading and number format of each column of the cross-validation table."""
+DEFINITIONS = {
+    "mae": "MAE: mean absolute error.",
+    "r2": "R²: fraction of the variance explained.",
+    "mlpd": "MLPD: mean log predictive density; higher is better.",
+    "log_loss": "log loss: mean of -log(probability of the true class); lower is better.",
+    "confidence": "mean confidence: mean probability of the predicted class.",
 }
-"""Words of the tables that not everyone knows."""
-DECIDES = {"regression": "log density", "classification": "log loss"}
+"""Definitions of metrics, printed below tables."""
+CRITERION = {"regression": "highest MLPD", "classification": "lowest log loss"}
+KIND_NAMES = {"number": "numeric", "date": "date", "category": "categorical"}
 
 
-def fit_screen(facts: dict[str, Any]) -> list[Any]:
-    """Headline, errors next to baselines, what was learnt, what matters."""
+def fit_summary(facts: dict[str, Any]) -> list[Any]:
+    """Return the problem, the cross-validation table, the model and its importances."""
     parts: list[Any] = ["", headline(facts)]
     if "cross_validation" in facts:
-        parts += cv_tables(facts)
+        parts += [_main_result(facts), *cv_tables(facts)]
     else:
-        parts.append("(not cross-validated: nothing is known about rows it has not seen)")
-    return [*parts, "", pairs(learnt(facts)), *relevance_parts(facts)]
+        parts.append("Not cross-validated: the accuracy on new rows is not known.")
+    return [*parts, "", key_values(model_lines(facts)), *importance_parts(facts)]
 
 
 def headline(facts: dict[str, Any]) -> str:
-    """What was asked of what."""
+    """Return the task, the target, and the numbers of columns and rows."""
     kinds = [column["kind"] for column in facts["columns"]]
-    asked = "a number" if facts["task"] == "regression" else f"{len(facts['classes'])} classes"
-    counts = {"numbers": "number", "dates": "date", "levels": "level"}
-    of = ", ".join(f"{word} {kinds.count(k)}" for word, k in counts.items() if k in kinds)
-    return (
-        f"{visible(facts['target'])} ({asked}) from {len(kinds)} "
-        f"{'column' if len(kinds) == 1 else 'columns'} ({of}), {facts['rows']['used']} rows"
+    target = escape_controls(facts["target"])
+    task = (
+        f"Regression of {target} on"
+        if facts["task"] == "regression"
+        else f"Classification of {target} ({len(facts['classes'])} classes) from"
     )
+    counts = ", ".join(f"{kinds.count(k)} {name}" for k, name in KIND_NAMES.items() if k in kinds)
+    columns = "column" if len(kinds) == 1 else "columns"
+    return f"{task} {len(kinds)} {columns} ({counts}), {facts['rows']['used']} rows"
+
+
+def _main_result(facts: dict[str, Any]) -> str:
+    """Return one sentence with the RMSE or the error rate of the selected model."""
+    metrics = facts["cross_validation"]["models"][facts["model"]]
+    if facts["task"] == "regression":
+        result = f"RMSE on held-out rows: {format_number(metrics['rmse']['mean'])}"
+    else:
+        result = f"Error rate on held-out rows: {format_percent(metrics['error_rate'])}"
+    n, noun = facts["n_basis_functions"], _basis_noun(facts)
+    return f"{result} ({n} {noun.removesuffix('s') if n == 1 else noun})"
+
+
+def _basis_noun(facts: dict[str, Any]) -> str:
+    """Name of the basis functions: a kernel model may have been reduced to a linear one."""
+    return "relevance vectors" if "relevance_vector_rows" in facts else "linear terms"
 
 
 def cv_tables(facts: dict[str, Any]) -> list[Any]:
-    """Errors of all models on the same folds, and what they are."""
+    """Tabulate the metrics of all models on the same folds, with their definitions."""
     results = facts["cross_validation"]
     columns = CV_COLUMNS[facts["task"]]
     rows = []
     for name, summary in results["models"].items():
         mark = " ←" if name == facts["model"] else ""
-        cells = [with_error(summary.get(key), form) for key, _, form in columns]
-        rows.append([words_for(name) + mark, *cells])
-    headers = ["on unseen rows", *(words for _, words, _ in columns)]
-    folds = f"Means of {results['folds']} folds of unseen rows ± standard error."
-    meanings = [MEANINGS[key] for key, _, _ in columns if key in MEANINGS]
-    return [table(headers, rows), legend(folds, *meanings)]
+        cells = [format_mean(summary.get(key), form) for key, _, form in columns]
+        rows.append([model_title(name) + mark, *cells])
+    headers = ["cross-validation", *(heading for _, heading, _ in columns)]
+    folds = (
+        f"Mean over the held-out rows of {results['folds']} folds ± standard error; ← marks the "
+        "fitted model."
+    )
+    definitions = [DEFINITIONS[key] for key, _, _ in columns if key in DEFINITIONS]
+    return [table(headers, rows), legend(folds, *definitions)]
 
 
-def learnt(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    """What there is to know about the fitted model."""
-    # a model of kernels may have become a linear one, which has terms
-    what = "vectors kept" if "vector_rows" in facts else "terms kept"
-    of = f" of {facts['rows']['used']} rows" if what == "vectors kept" else ""
-    lines = [("model", _chosen(facts)), (what, f"{facts['vectors']}{of}")]
+def model_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """List the properties of the fitted model."""
+    noun = _basis_noun(facts)
+    of_rows = f" of {facts['rows']['used']} rows" if noun == "relevance vectors" else ""
+    lines = [("model", _describe_choice(facts)), (noun, f"{facts['n_basis_functions']}{of_rows}")]
     if facts.get("noise_std") is not None:
-        lines.append(
-            ("noise level", f"{figure(facts['noise_std'])} (how far rows lie from the model, rms)")
-        )
+        lines.append(("noise std", format_number(facts["noise_std"])))
     ours = facts.get("cross_validation", {}).get("models", {}).get(facts["model"], {})
     if "coverage" in ours:
-        lines.append(("95 % intervals", f"hold {percent(ours['coverage'])} of unseen rows"))
+        lines.append(
+            ("95 % intervals", f"cover {format_percent(ours['coverage'])} of the held-out rows")
+        )
     if "confidence" in ours and "accuracy" in ours:
         lines.append(
             (
                 "calibration",
-                f"gives its choices {percent(ours['confidence'])} on average; "
-                f"{percent(ours['accuracy'])} are right",
+                f"mean confidence {format_percent(ours['confidence'])}, "
+                f"accuracy {format_percent(ours['accuracy'])} on held-out rows",
             )
         )
     if "output" in facts:
-        lines.append(("saved", f"{facts['output']} ({size(facts['bytes'])})"))
+        lines.append(("saved", f"{facts['output']} ({format_size(facts['bytes'])})"))
     return lines
 
 
-def _chosen(facts: dict[str, Any]) -> str:
+def _describe_choice(facts: dict[str, Any]) -> str:
+    """Return the title of the model, and how it was selected."""
     ours = [name for name in facts.get("cross_validation", {}).get("models", ()) if name in MODELS]
-    how = f", the best of {len(ours)} by {DECIDES[facts['task']]}" if len(ours) > 1 else ""
-    form = " that became linear in all columns" if facts.get("scale_kind") == "linear" else ""
-    return words_for(facts["model"]) + form + how
+    how = f", {CRITERION[facts['task']]} of {len(ours)} models" if len(ours) > 1 else ""
+    form = " reduced to a linear model" if facts.get("model_kind") == "linear" else ""
+    return model_title(facts["model"]) + form + how
 
 
-def relevance_parts(facts: dict[str, Any]) -> list[Any]:
-    """Which columns matter, which do not, and how that was found."""
-    rises = facts.get("relevance", {})
-    positive = [name for name, rise in rises.items() if rise and rise > 0]
+def importance_parts(facts: dict[str, Any]) -> list[Any]:
+    """Chart the permutation importance of the columns, with its definition."""
+    importance = facts.get("permutation_importance", {})
+    positive = [name for name, increase in importance.items() if increase and increase > 0]
     if not positive:
         return []
-    none = [name for name in rises if name not in positive]
-    n_shown = LIMITS.shown_relevance
-    error = "error" if facts["task"] == "regression" else "log loss"
-    on = "unseen" if "cross_validation" in facts else "training"
-    words = [f"How much the {error} rises if a column's values are shuffled among {on} rows."]
-    words += _sentence("Smaller rises", positive[n_shown:]) + _sentence("No rise", none)
-    shown = {name: rises[name] for name in positive[:n_shown]}
-    return [bars(shown, f"{error} rises by"), legend(*words)]
+    others = [name for name in importance if name not in positive]
+    n_shown = LIMITS.shown_importances
+    metric = "RMSE" if facts["task"] == "regression" else "log loss"
+    rows = "held-out" if "cross_validation" in facts else "training"
+    sentences = [
+        f"Permutation importance: increase in {metric} when the values of a column are permuted "
+        f"among {rows} rows."
+    ]
+    sentences += _list_names("Smaller increases", positive[n_shown:])
+    sentences += _list_names("No increase", others)
+    shown = {name: importance[name] for name in positive[:n_shown]}
+    return [bar_chart(shown, "column", f"increase in {metric}"), legend(*sentences)]
 
 
-def _sentence(what: str, names: list[str]) -> list[str]:
-    return [f"{what}: {listed(names)}."] if names else []
+def _list_names(label: str, names: list[str]) -> list[str]:
+    return [f"{label}: {format_names(names)}."] if names else []

@@ -15,8 +15,8 @@
 
   const tip = document.getElementById("tip");
   const hide = () => tip.classList.remove("on");
-  const say = (words, left, top) => {
-    tip.textContent = words;
+  const showTip = (text, left, top) => {
+    tip.textContent = text;
     tip.classList.add("on");
     const x = Math.min(left + 14, window.innerWidth - tip.offsetWidth - 8);
     const above = top - tip.offsetHeight - 12;
@@ -26,36 +26,36 @@
   const show = (event) => {
     const over = event.target instanceof Element ? event.target.closest("[data-tip]") : null;
     if (over === null) hide();
-    else say(over.dataset.tip, event.clientX, event.clientY);
+    else showTip(over.dataset.tip, event.clientX, event.clientY);
   };
   document.addEventListener("pointermove", show, { passive: true });
   document.addEventListener("pointerdown", show, { passive: true });
   document.addEventListener("scroll", hide, { passive: true, capture: true });
 
-  // without a pointer: a picture takes the focus, and arrows walk from left to right over its marks
+  // keyboard access: a focused chart shows its tooltips from left to right with the arrow keys
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  for (const picture of document.querySelectorAll("svg")) {
-    if (picture.querySelector("[data-tip]") === null) continue;
-    picture.tabIndex = 0;
+  for (const chart of document.querySelectorAll("svg")) {
+    if (chart.querySelector("[data-tip]") === null) continue;
+    chart.tabIndex = 0;
     let marks = null;
     let at = -1;
-    const leave = () => { if (at >= 0) marks[at].classList.remove("at"); hide(); };
-    picture.addEventListener("blur", leave);
-    picture.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") leave();
+    const clear = () => { if (at >= 0) marks[at].classList.remove("at"); hide(); };
+    chart.addEventListener("blur", clear);
+    chart.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") clear();
       const step = steps[event.key];
       if (step === undefined) return;
       event.preventDefault();
       if (marks === null) {
         const places = new Map();
-        for (const mark of picture.querySelectorAll("[data-tip]")) places.set(mark, mark.getBoundingClientRect());
+        for (const mark of chart.querySelectorAll("[data-tip]")) places.set(mark, mark.getBoundingClientRect());
         marks = [...places.keys()].sort((a, b) => places.get(a).x - places.get(b).x || places.get(a).y - places.get(b).y);
       }
-      leave();
+      clear();
       at = at < 0 && step < 0 ? marks.length - 1 : (at + step + marks.length) % marks.length;
       marks[at].classList.add("at");
       const box = marks[at].getBoundingClientRect();
-      say(marks[at].dataset.tip, box.x + box.width / 2, box.y);
+      showTip(marks[at].dataset.tip, box.x + box.width / 2, box.y);
     });
   }
 

@@ -181,7 +181,7 @@ class _Ascent:
         )
         admissible[self.active] = False
         index = np.flatnonzero(admissible)
-        gain, lam = self.objective.prior.subset(index).best(
+        gain, lam = self.objective.prior.subset(index).best_precision(
             screening.statistics.subset(index), self.objective.n_effective, self.noise_variance
         )
         return EntryCandidates(index, gain, gain - self.penalty[index], lam, screening)

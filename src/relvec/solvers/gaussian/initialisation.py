@@ -113,7 +113,7 @@ def _update_by_mackay(point: Point, objective: Objective) -> Vector:
     gamma = np.minimum(np.maximum(1.0 - point.lam * variance, 1e-15), 1.0)
     noise = objective.noise_variance_at(point)
     mean = solve_lower(point.factor, point.whitened, transposed=True)
-    density = prior.fixed_point(point.theta, noise)
+    density = prior.fixed_point_terms(point.theta, noise)
     with np.errstate(divide="ignore"):
         update = mackay_update(point.lam, gamma, mean, noise, shrunk, density)
         return np.log(update)

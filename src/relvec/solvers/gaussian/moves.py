@@ -157,7 +157,7 @@ def _evaluate_without(
     """
     n, _, prior, noise = build_objective(problem, problem.noise_variance)
     moments, min_gain = problem.moments, problem.min_gain
-    lam, rows, covariance, mean = point.lam, moments.rows(active), point.covariance, point.mean
+    lam, rows, covariance, mean = point.lam, moments.gram_rows(active), point.covariance, point.mean
     weights, density = covariance @ rows, point.density
     s_with = 1.0 - np.einsum("ij,ij->j", rows, weights)
     q_with = moments.correlation - mean @ rows
@@ -194,7 +194,7 @@ def _evaluate_without(
             half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
             loss[number] -= np.trace(inverse @ (half * block - rest))
     stats = Statistics(s, q, w if prior.is_penalised else None, quadratic)
-    gain, best = prior.best(stats, n, noise)
+    gain, best = prior.best_precision(stats, n, noise)
     usable = moments.usable & (s > moments.resolution)
     gain = np.where(usable, gain - min_gain, -np.inf)
     gain[:, active] = -np.inf

@@ -191,7 +191,7 @@ def _find_survivors(
     is_kept, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
         stats = compute_leave_one_out(lam, variance, mean, quadratic, shrunk)
-        is_removed = prior.is_hopeless(stats, n, noise)
+        is_removed = prior.has_no_gain(stats, n, noise)
         if entry_penalty is None and not is_removed.any():
             break
         loss = removal_loss(stats, lam, quadratic, n, noise, point.density)
@@ -265,7 +265,7 @@ def _newton_step(
     n, target_ss, prior, noise = point.objective
     covariance, mean, quadratic = point.covariance, point.mean, point.quadratic
     theta, cost = point.theta, point.cost
-    slopes = prior.slopes(theta, noise) if prior.has_density else None
+    slopes = prior.derivatives(theta, noise) if prior.has_density else None
     gradient, hessian = gradient_and_hessian(
         covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
     )

@@ -213,7 +213,7 @@ class _ClosedForm:
             self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
         )
-        entry, _ = problem.prior.subset(np.flatnonzero(outside)).best(
+        entry, _ = problem.prior.subset(np.flatnonzero(outside)).best_precision(
             stats, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
         )
         return Certificate(

@@ -152,7 +152,7 @@ class RateLearner:
     ) -> Solution:
         """Maximise the objective of `problem` at the rate that is best for the solution."""
         prior = problem.prior
-        if prior.learnt is None:
+        if prior.rate_hyperprior is None:
             raise ValueError(
                 "RateLearner needs a Laplace prior whose rate is to be learnt; bind "
                 'LaplacePrior("auto").'
@@ -217,8 +217,10 @@ class RateLearner:
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
         stats = compute_statistics(problem, fit)
         quality = stats.q[moments.usable] ** 2 / solution.noise_variance
-        assert problem.prior.learnt is not None
-        return math.log(find_best_rate(stats.s[moments.usable], quality, problem.prior.learnt))
+        assert problem.prior.rate_hyperprior is not None
+        return math.log(
+            find_best_rate(stats.s[moments.usable], quality, problem.prior.rate_hyperprior)
+        )
 
 
 def _cross_validated_error(problem: Problem, solution: Solution) -> float:

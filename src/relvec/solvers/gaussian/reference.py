@@ -93,7 +93,7 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 def best_noise(problem: Problem, fit: Fit) -> float:
     """Compute the noise variance that maximises the objective for fixed ``lam``: ``R / N``."""
-    count, ss = problem.prior.subset(fit.active).noise_counts(fit.lam)
+    count, ss = problem.prior.subset(fit.active).noise_pseudo_observations(fit.lam)
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
 
@@ -114,7 +114,7 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     """Compute the gradient of the objective in the log precisions; zero at active bounds."""
     determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
-    slope += problem.prior.subset(fit.active).slopes(np.log(fit.lam), noise)[0]
+    slope += problem.prior.subset(fit.active).derivatives(np.log(fit.lam), noise)[0]
     outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
     return np.where(outward, 0.0, slope)
 
@@ -169,7 +169,7 @@ def compute_best_gains(problem: Problem, stats: Statistics) -> tuple[Vector, Vec
         return np.full(moments.n_atoms, -np.inf), np.ones(moments.n_atoms)
     stats = stats._replace(quadratic=np.maximum(stats.quadratic + 2 * prior.noise.rate, 1e-300))
     n_effective = moments.n_effective + 2 * prior.noise.shape
-    gain, lam = prior.best(stats, n_effective, problem.noise_variance)
+    gain, lam = prior.best_precision(stats, n_effective, problem.noise_variance)
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
 

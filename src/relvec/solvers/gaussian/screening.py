@@ -39,7 +39,7 @@ def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screenin
     Statistics are computed afresh each time, so rounding errors do not accumulate.
     """
     moments = problem.moments
-    solved = solve_lower_rows(point.factor, moments.rows(active), overwrite=True)
+    solved = solve_lower_rows(point.factor, moments.gram_rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
     q = moments.correlation - point.whitened @ solved
     w = None
@@ -91,7 +91,7 @@ def select_batch(
             None if cross2 is None else cross2.diagonal(),
             quadratic,
         )
-        gain, lam = prior.best(stats, n, noise)
+        gain, lam = prior.best_precision(stats, n, noise)
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - penalty))
         if not gain[best] > penalty[best]:

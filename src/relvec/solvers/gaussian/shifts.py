@@ -88,7 +88,7 @@ def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> 
     Similarity is the absolute correlation of unit-norm atoms.
     """
     size = len(active)
-    similarity = np.abs(moments.rows(active))
+    similarity = np.abs(moments.gram_rows(active))
     similarity[:, ~moments.usable] = -1.0
     similarity[similarity > 1.0 - tuning.copy_tolerance] = -1.0
     active_similarity = similarity[:, active].copy()
@@ -161,7 +161,7 @@ def _evaluate(
         shrunk = penalised_shrinkage(c[0], covariance[0], lam[0])
     if prior.has_density:
         cost -= 2.0 * prior.log_density(theta, noise).sum(axis=1)
-        first, second = prior.slopes(theta, noise)
+        first, second = prior.derivatives(theta, noise)
         gradient -= 2.0 * first
         slopes = first[0], second[0]
     _, hessian = gradient_and_hessian(

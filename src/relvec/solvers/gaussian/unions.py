@@ -44,7 +44,7 @@ def build_residual_problem(problem: Problem, part: Part, state: State) -> Proble
     mean = solve_cholesky(point.factor, moments.correlation[state.active])[others]
     active = state.active[others]
     rest = RestrictedMoments(moments, part)
-    rest.correlation = moments.correlation - mean @ moments.rows(active)
+    rest.correlation = moments.correlation - mean @ moments.gram_rows(active)
     rest.target_ss = moments.target_ss + float(
         mean @ (moments.gram(active) @ mean - 2.0 * moments.correlation[active])
     )

@@ -97,7 +97,7 @@ def screen_blocks(
     entry_penalty = (
         problem.compute_entry_penalty(state) if problem.is_penalty_at_reference else None
     )
-    responses = problem.likelihood.responses(state.mode.latent)
+    responses = problem.likelihood.working_responses(state.mode.latent)
     for k, (curvature, response) in enumerate(responses):
         in_block = state.active // n_atoms == k
         active = state.active[in_block] - k * n_atoms
@@ -124,7 +124,7 @@ def screen_blocks(
             square = np.square(statistics.q)[:, None]
             gain, log_unit = best_common_precision(statistics.s[:, None], square, bound)
         else:
-            gain, lam = prior.subset(index).best(statistics, moments.n_effective, 1.0)
+            gain, lam = prior.subset(index).best_precision(statistics, moments.n_effective, 1.0)
             log_unit = np.log(np.maximum(lam, 1e-300))
         net = gain - np.maximum(problem.min_gain[index], threshold)
         order = np.argsort(-net, kind="stable")[:most]

@@ -139,7 +139,7 @@ class LatentProblem:
                 "targets; both need the same number."
             )
         penalties = check_penalties(self.min_gain, self.prior, n_atoms)
-        if self.prior.learnt or (self.prior.has_density and self.prior.is_removable):
+        if self.prior.rate_hyperprior or (self.prior.has_density and self.prior.is_removable):
             raise ValueError(
                 f"a {type(self.prior).__name__}, a prior with a density of its own, is for "
                 "regression only: latent functions need FlatPrior or SmoothnessPrior, or a "
@@ -281,7 +281,7 @@ class LatentProblem:
         if self.is_penalty_at_reference:
             result = result + self.get_penalty_hessian(mode).degrees_of_freedom_slope(c)
         if self.prior.has_density:
-            result = result + self.prior.slopes(state.log_precision, 1.0)[0] / self.n_tied
+            result = result + self.prior.derivatives(state.log_precision, 1.0)[0] / self.n_tied
         return result
 
     def removal_loss(self, state: LatentState) -> Vector:

@@ -140,7 +140,7 @@ class BlockSearch(MonotoneSearch):
         for number in range(self.tuning.max_regression_steps):
             before, models = self.state.objective, []
             schedule = self.loose if first_loose and number < 2 else self.schedule
-            responses = problem.likelihood.responses(self.state.mode.latent)
+            responses = problem.likelihood.working_responses(self.state.mode.latent)
             for block, response in enumerate(responses):
                 working, state = self.working[block], self.state
                 atoms = self.columns(working)

@@ -1,0 +1,231 @@
+"""Report figures of the regression function along single features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.describing import compute_critical_value, get_kernel_centers, make_slice, order_features
+from relvec.reporting.chart import Axis, Chart, format_number, pad_range
+from relvec.reporting.figures import Figure, choose_rows, thin_indices
+from relvec.reporting.subject import FeatureSpace, Subject
+
+__all__ = [
+    "Z_95",
+    "has_few_values",
+    "make_basis_figures",
+    "make_effect_figure",
+    "make_effect_figures",
+    "make_fit_figure",
+    "make_rows_at_values",
+    "order_features_by_effect",
+]
+
+Z_95 = compute_critical_value(0.95)
+"""Half-width of a 95 % interval, in standard deviations."""
+
+
+def make_fit_figure(subject: Subject, space: FeatureSpace) -> Figure:
+    """Make the figure of the fit over the only feature, with the data."""
+    along = make_slice(space.inputs, 0, 240, space.names)
+    mean, std, function_std = _predict_moments(space, along.X)
+    shown = choose_rows(subject.n_rows, subject.limits.points)
+    x, y = space.inputs[shown, 0], subject.y[shown]
+    chart = Chart(
+        "fit over the feature",
+        Axis(along.values[0], along.values[-1], along.name),
+        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std, y]), subject.target),
+        width=940,
+        height=380,
+    )
+    _draw_bands(chart, along.values, mean, std, function_std)
+    tips = [
+        f"row {i}: {along.name} {format_number(a)}, {subject.target} {format_number(b)}"
+        for i, a, b in zip(shown, x, y, strict=True)
+    ]
+    chart.dots(x, y, "data", tips, 2.6)
+    chart.line(along.values, mean, "model thick")
+    legend = [("data dot", "data"), ("model", "predictive mean")]
+    legend.append(("model soft", "95 % interval, new targets"))
+    legend.append(("model soft2", "95 % interval, function"))
+    vectors = get_kernel_centers(space.estimator)
+    if vectors is not None and len(vectors):
+        position = vectors[:, 0]
+        height = np.interp(position, along.values, mean)
+        chart.dots(
+            position,
+            height,
+            "ring",
+            [f"relevance vector at {format_number(v)}" for v in position],
+            6.0,
+        )
+        legend.append(("ring dot", "relevance vectors"))
+    marks = thin_indices(len(along.values), 60)
+    tips = [_format_prediction(along.name, along.values[i], mean[i], std[i]) for i in marks]
+    chart.hover_points(along.values[marks], mean[marks], tips)
+    caption = (
+        "Predictive mean with 95 % intervals of new targets (noise included) and of the regression "
+        "function."
+    )
+    return Figure("Fit", caption, chart.svg(), tuple(legend), layout="wide")
+
+
+def make_basis_figures(subject: Subject, space: FeatureSpace) -> list[Figure]:
+    """Make the figure of the basis functions of the model, each times its weight."""
+    model = subject.model
+    if not len(model.coef_):
+        return []
+    along = make_slice(space.inputs, 0, 160, space.names)
+    terms = space.evaluate_basis(along.X) * model.coef_
+    largest = np.argsort(-np.abs(model.coef_), kind="stable")[: subject.limits.functions]
+    chart = Chart(
+        "weighted basis functions",
+        Axis(along.values[0], along.values[-1], along.name),
+        Axis(*pad_range(np.append(terms[:, largest], 0.0)), "weight × basis function"),
+    )
+    chart.segments([[along.values[0], 0.0, along.values[-1], 0.0]], "axis")
+    names, marks = model.atoms_.names(subject.names), thin_indices(len(along.values), 30)
+    for index in largest:
+        chart.line(along.values, terms[:, index], "model")
+        tips = [f"{names[index]}, weight {format_number(model.coef_[index])}"] * len(marks)
+        chart.hover_points(along.values[marks], terms[marks, index], tips)
+    caption = (
+        "Within the data, the predictive mean is the sum of the weighted basis functions and the "
+        "intercept."
+    )
+    if len(largest) < len(model.coef_):
+        caption += f" Shown: the {len(largest)} largest weights of {len(model.coef_)}."
+    return [Figure("Weighted basis functions", caption, chart.svg())]
+
+
+def make_effect_figures(subject: Subject, space: FeatureSpace) -> list[Figure]:
+    """Make the figures of the effects of the most relevant features."""
+    if getattr(subject.model, "feature_relevance_", None) is not None:
+        order = order_features(subject.model)
+        order = order[np.asarray(subject.model.feature_relevance_)[order] > 0.0]
+    else:
+        order = order_features_by_effect(subject, space)
+    return [
+        make_effect_figure(subject, space, int(index)) for index in order[: subject.limits.slices]
+    ]
+
+
+def order_features_by_effect(subject: Subject, space: FeatureSpace, n_steps: int = 9) -> IndexArray:
+    """Order features by the standard deviation of the predictive mean along each of them.
+
+    The other features are at their medians. Features without an effect are left out.
+    """
+    n_features = len(space.names)
+    if n_features > subject.limits.features_tried:
+        return np.arange(n_features)
+    rows = np.tile(np.median(space.inputs, axis=0), (n_features, n_steps, 1))
+    quantiles = np.quantile(space.inputs, np.linspace(0.02, 0.98, n_steps), axis=0)
+    all_features = np.arange(n_features)
+    rows[all_features, :, all_features] = quantiles.T
+    mean = np.asarray(space.predict(rows.reshape(-1, n_features))).reshape(n_features, n_steps)
+    effect = mean.std(axis=1)
+    order = np.argsort(-effect, kind="stable")
+    # Effects below a millionth of the standard deviation of the target are rounding errors.
+    return order[effect[order] > 1e-6 * float(np.std(subject.y))]
+
+
+def has_few_values(column: Vector) -> bool:
+    """Whether a feature is discrete: few distinct values, each with several rows."""
+    count = len(np.unique(column))
+    # Up to eight points are legible, and four rows per value give some support to each.
+    return 1 < count <= 8 and len(column) >= 4 * count
+
+
+def make_effect_figure(subject: Subject, space: FeatureSpace, index: int) -> Figure:
+    """Make the figure of the effect of one feature: a curve, or points for a discrete feature."""
+    values, counts = np.unique(space.inputs[:, index], return_counts=True)
+    if has_few_values(space.inputs[:, index]):
+        return _effect_of_values(subject, space, index, values, counts)
+    return _effect_of_line(subject, space, index)
+
+
+def _effect_of_line(subject: Subject, space: FeatureSpace, index: int) -> Figure:
+    along = make_slice(space.inputs, index, 120, space.names)
+    mean, std, function_std = _predict_moments(space, along.X)
+    chart = Chart(
+        f"effect of {along.name}",
+        Axis(along.values[0], along.values[-1], along.name),
+        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std]), subject.target),
+        height=250,
+    )
+    _draw_bands(chart, along.values, mean, std, function_std)
+    chart.line(along.values, mean, "model thick")
+    low, high = chart.y.low, chart.y.high
+    quantiles = np.quantile(space.inputs[:, index], np.linspace(0.0, 1.0, 40))
+    bottom = np.full(40, low)
+    chart.whiskers(quantiles, bottom, bottom + 0.03 * (high - low), "data")
+    marks = thin_indices(len(along.values), 40)
+    tips = [_format_prediction(along.name, along.values[i], mean[i], std[i]) for i in marks]
+    chart.hover_points(along.values[marks], mean[marks], tips)
+    caption = (
+        "Predictive mean with 95 % intervals; all other features are at their medians. Ticks on "
+        "the axis: quantiles of the feature."
+    )
+    return Figure(f"Effect of {along.name}", caption, chart.svg())
+
+
+def _effect_of_values(
+    subject: Subject, space: FeatureSpace, index: int, values: Vector, counts: IndexArray
+) -> Figure:
+    """Make the figure of the effect of a discrete feature: one point per value."""
+    mean, std, function_std = _predict_moments(
+        space, make_rows_at_values(space.inputs, index, values)
+    )
+    low, high = pad_range(values, 0.5 if len(values) == 2 else 0.2)
+    name = space.names[index]
+    chart = Chart(
+        f"effect of {name}",
+        Axis(low, high, name, ticks=[(value, format_number(value)) for value in values.tolist()]),
+        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std]), subject.target),
+        height=250,
+    )
+    chart.whiskers(values, mean - Z_95 * std, mean + Z_95 * std, "model")
+    chart.whiskers(values, mean - Z_95 * function_std, mean + Z_95 * function_std, "model broad")
+    tips = [
+        f"{_format_prediction(name, value, a, b)}; {count} rows"
+        for value, a, b, count in zip(values, mean, std, counts, strict=True)
+    ]
+    chart.dots(values, mean, "model", tips, 5.0)
+    caption = (
+        "Predictive mean at each value; all other features are at their medians. Bars: 95 % "
+        "intervals, thick for the regression function, thin for new targets."
+    )
+    return Figure(f"Effect of {name}", caption, chart.svg())
+
+
+def make_rows_at_values(inputs: Matrix, index: int, values: Vector) -> Matrix:
+    """Make rows with one feature at given values and all others at their medians.
+
+    Indicator columns of the same categorical variable are kept consistent: at most one is 1.
+    """
+    rows = np.tile(np.median(inputs, axis=0), (len(values), 1))
+    rows[:, index] = values
+    indicators = np.flatnonzero(np.isin(inputs, (0.0, 1.0)).all(axis=0))
+    if index in indicators:
+        # Indicators that are never 1 together with this one are other categories of the variable.
+        together = inputs[inputs[:, index] == 1.0].max(axis=0, initial=0.0)
+        exclusive = indicators[together[indicators] == 0.0]
+        rows[np.ix_(values == 1.0, exclusive)] = 0.0
+    return rows
+
+
+def _draw_bands(chart: Chart, x: Any, mean: Any, std: Any, function_std: Any) -> None:
+    chart.band(x, mean - Z_95 * std, mean + Z_95 * std, "model soft")
+    chart.band(x, mean - Z_95 * function_std, mean + Z_95 * function_std, "model soft2")
+
+
+def _predict_moments(space: FeatureSpace, rows: Any) -> tuple[Any, Any, Any]:
+    """Predict the mean and the standard deviations of new targets and of the function."""
+    mean, std = space.predict(rows, return_std=True)
+    return mean, std, space.predict(rows, return_std=True, include_noise=False)[1]
+
+
+def _format_prediction(name: str, x: float, mean: float, std: float) -> str:
+    return f"{name} {format_number(x)}: {format_number(mean)} ± {format_number(std)}"
