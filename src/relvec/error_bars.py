@@ -142,8 +142,8 @@ class Novelty:
 
     If predictions fall back to a `centre`, let ``s`` and ``v`` be mean and variance of the sparse
     model, ``d = s - centre``, ``pi = d^4 / (d^4 + 4 amplitude^2)``, which is near one if the mean
-    is implausibly far from the centre, and ``absurd = d^4 / (d^4 + 16^4 amplitude^2)``, which is near
-    one only if it is absurdly far. The prediction is then::
+    is implausibly far from the centre, and ``absurd = d^4 / (d^4 + 16^4 amplitude^2)``, which is
+    near one only if it is absurdly far. The prediction is then::
 
         omega    = tau (1 - known^8 (1 - absurd)) pi
         mean     = s - omega d
