@@ -77,8 +77,8 @@ class OddsLearner(BaseEstimator):
             penalty = max(share * math.log(n_atoms), LEAST_PENALTY)
             count = -1
             for _ in range(MAX_ROUNDS):
-                charged = replace(problem, min_gain=penalty)  # type: ignore[arg-type]  # broadcast
-                solution = solver.solve(charged, warm_start=warm_start, monitor=relay)
+                penalised = replace(problem, min_gain=penalty)  # type: ignore[arg-type]  # broadcast
+                solution = solver.solve(penalised, warm_start=warm_start, monitor=relay)
                 relay.n_iter += solution.n_iter
                 before, count = count, len(solution.active)
                 value = solution.objective + penalty * count - _log_sets(n_atoms, count)

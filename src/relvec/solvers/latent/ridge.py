@@ -71,7 +71,7 @@ class LaplaceRidgeSolver(BaseEstimator):
             if best is None or density > highest:
                 best, highest = state, density
         assert best is not None
-        # what was chosen by rows left out is no maximum of the evidence to be certified
+        # Chosen by held-out rows: not a maximum of the evidence, so no optimality conditions.
         trace = (best.objective,)
         return LatentSolution(best, len(SPREADS), True, Certificate(0.0, 0.0), trace)
 
