@@ -34,7 +34,7 @@ from relvec.estimators._plan import PlanTuning
 from relvec.io import export_c
 from relvec.learning import LengthScaleTuning
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.length_scales import entry_penalty
+from relvec.learning.length_scales import compute_feature_penalty
 from relvec.learning.prior_process import PriorProcessTuning
 from relvec.learning.process import Process
 from relvec.moments import Storage
@@ -186,10 +186,14 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
         ("choosing", r"at most # rows \(# for class labels\)\. Beyond # features", (500, 300, 100)),
         ("features", r"on at most # rows \(# for labels\) that differ", (500, 300)),
         ("features", r"uses, at most # or #, and to", (500, 300)),
-        ("features", r"Of more than # features those that go with", (LEARNING.many_inputs,)),
+        ("features", r"Of more than # features those that go with", (LEARNING.many_features,)),
         ("features", r"at most # of those that do not matter", (LEARNING.expected_nulls,)),
-        ("features", r"\(standard deviation about #\)", (round(LEARNING.tie**-0.5),)),
-        ("error_bars", r"with more than # features length-scales", (LEARNING.many_inputs,)),
+        (
+            "features",
+            r"\(standard deviation about #\)",
+            (round(LEARNING.log_scale_precision**-0.5),),
+        ),
+        ("error_bars", r"with more than # features length-scales", (LEARNING.many_features,)),
         ("error_bars", r"at most # inputs \|", (PIVOTS.max_pivots,)),
         ("error_bars", r"with fewer than (\w+) different rows", (PLAN.min_held_out_rows,)),
         ("error_bars", r"(\w+) models, each fitted without a fifth", (PLAN.folds,)),
@@ -209,7 +213,7 @@ def test_numbers_of_the_guide_are_those_of_the_code(
 
 
 def test_rows_on_which_scales_are_learnt() -> None:
-    assert (Process.max_rows, LabelProcess.max_rows, LEARNING.many_inputs) == (500, 300, 100)
+    assert (Process.max_rows, LabelProcess.max_rows, LEARNING.many_features) == (500, 300, 100)
     assert Storage().store_bytes == 1 << 30
     assert "stored up to one gigabyte" in (GUIDE / "data.md").read_text("utf-8")
 
@@ -246,7 +250,9 @@ def test_probability_of_an_input_that_brings_nothing() -> None:
     (most,) = claimed(
         GUIDE / "features.md", r"more than a third if there are (\w+) features or fewer"
     )
-    least = min(1.0 / (1.0 + np.exp(entry_penalty("auto", n))) for n in range(1, int(most) + 1))
+    least = min(
+        1.0 / (1.0 + np.exp(compute_feature_penalty("auto", n))) for n in range(1, int(most) + 1)
+    )
     assert least > 1.0 / 3.0
 
 

@@ -1,16 +1,16 @@
-"""Error bars away from the data.
+"""Error bars away from the training data.
 
-The atoms of a relevance vector machine sit on the training inputs and decay away from
-them, so the plain posterior variance of the function *falls* to zero where nothing is
-known (Tipping 2001, appendix D.1). Two remedies live here, and nowhere else:
+The kernels of a relevance vector machine are centred on training inputs and decay away from them.
+So the posterior variance of the function *falls* to zero away from the data, where nothing is known
+(Tipping 2001, appendix D.1; Rasmussen & Quiñonero-Candela 2005). This module has two remedies:
 
-- `Novelty` adds the variance a stationary process would have at an input, given that it is known
-  at a few stored pivots that cover the training inputs. Where little is known and the mean of the
-  sparse model is far from all targets, it falls back to their mean: wide kernels carry large
-  weights, which cancel among the data and nowhere else. No training data are needed at
-  prediction time.
-- `Augmentation` (RVM*) adds one atom centred on the test input itself, integrated out. It
-  changes the mean as well and keeps the training inputs.
+- `Novelty` adds the posterior variance of a stationary Gaussian process at the input, given its
+  values at a few stored pivots that cover the training inputs. Where little is known and the mean
+  of the sparse model is far from all targets, predictions fall back to the mean of the targets:
+  kernels of long length-scale have large weights, which cancel near the data only. No training
+  data are needed for predictions.
+- `Augmentation` (RVM*) adds one kernel centred on the test input, with its weight integrated out.
+  It also changes the mean, and needs the training inputs.
 """
 
 from __future__ import annotations
@@ -33,29 +33,31 @@ from relvec.posterior import Posterior
 
 @dataclass(frozen=True)
 class PivotTuning:
-    """How many training inputs stand for all of them."""
+    """Constants of the selection of pivots."""
 
     tolerance: float = 0.05
+    """Largest fraction of the prior variance that may remain unexplained at a training input;
+    larger values visibly widen the error bars at the training inputs."""
     finest_tolerance: float = 1e-8
-    """Training inputs count as covered once the pivots leave less of the variance there
-    unexplained than the noise adds, within these limits: above the first, error bars at the
-    training inputs would be seen to be too wide; below the second are rounding errors."""
-    tied: float = 1e-9
-    """Shares of the variance that differ by less are equal."""
+    """Smallest such fraction, above rounding errors. Between the two limits the tolerance is the
+    ratio of noise variance to amplitude: the pivots leave less unexplained than the noise adds."""
+    tie_tolerance: float = 1e-9
+    """Fractions of the variance that differ by less are equal; above rounding errors."""
     max_pivots: int = 128
+    """Largest number of pivots, so that fitted models do not grow with the training set."""
     max_values: int = 1024
-    """More pivots, or numbers in them, would make a fitted model grow with the training set."""
-    few_rows: int = 500
-    """Up to this many training inputs the whole kernel matrix takes less time than its columns."""
+    """Largest number of stored values: pivots times features; at least 32 pivots are allowed."""
+    max_full_rows: int = 500
+    """Up to this many training inputs the whole kernel matrix is faster than single columns."""
     max_rows: int = 4000
-    """Training inputs looked at when pivots are chosen, to save time."""
+    """Largest number of training inputs among which pivots are selected, to save time."""
 
 
 _TUNING = PivotTuning()
 
 
 def kernel_diagonal(kernel: KernelLike, X: Matrix, *, block_rows: int = 64) -> Vector:
-    """``k(x, x)`` of every row; functions of two arrays are asked in small blocks."""
+    """Compute ``k(x, x)`` of every row; callables are evaluated in small blocks."""
     if isinstance(kernel, Kernel):
         return np.asarray(kernel.diag(squeeze_object_column(X)), dtype=np.float64)
     parts = [X[start : start + block_rows] for start in range(0, len(X), block_rows)]
@@ -63,11 +65,11 @@ def kernel_diagonal(kernel: KernelLike, X: Matrix, *, block_rows: int = 64) -> V
 
 
 class Pivots(NamedTuple):
-    """Training inputs that stand for all of them."""
+    """Training inputs that represent all training inputs."""
 
     rows: IndexArray
     unexplained: float
-    """Largest share of the prior variance they leave unexplained at a training input."""
+    """Largest fraction of the prior variance that remains unexplained at a training input."""
 
 
 def choose_pivots(
@@ -77,12 +79,13 @@ def choose_pivots(
     sample_weight: Vector | None = None,
     tuning: PivotTuning = _TUNING,
 ) -> Pivots | None:
-    """Cover the inputs by a pivoted Cholesky factorisation of their correlation matrix.
+    """Select pivots by a pivoted Cholesky factorisation of the correlation matrix of the inputs.
 
-    Starts at the input nearest to their mean, and takes the one farthest from it where several
-    are equally unexplained, so that their order does not matter. Stops when less than `tolerance`
-    of the prior variance is unexplained at every input, or at the limit on pivots. Returns None
-    where `kernel` is not a covariance on these inputs.
+    Each pivot is the input with the largest unexplained variance, ``1 - sum_j L_ij^2`` after the
+    pivots so far. The first one is nearest to the mean of the inputs; ties are broken in favour of
+    the input farthest from the mean, so the order of the inputs has no effect. The selection stops
+    when less than `tolerance` of the prior variance is unexplained at every input, or at the limit
+    on pivots. Returns None if `kernel` is not a covariance on these inputs.
     """
     diagonal = kernel_diagonal(kernel, X)
     if not (diagonal > 0.0).all():
@@ -92,9 +95,9 @@ def choose_pivots(
     limit = min(tuning.max_pivots, max(32, tuning.max_values // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = kernel_dictionary(kernel, X, X)
-    # few rows are evaluated at once: a call for each pivot would take longer
+    # For few rows the whole matrix is evaluated at once: one call per pivot would be slower.
     whole = None
-    if len(X) <= tuning.few_rows:
+    if len(X) <= tuning.max_full_rows:
         whole = values.columns(np.arange(len(X))) / np.multiply.outer(root, root)
 
     def correlation(pivot: int) -> Vector:
@@ -102,16 +105,19 @@ def choose_pivots(
             return whole[:, pivot].copy()
         return np.asarray(values.columns(np.array([pivot]))[:, 0] / (root * root[pivot]))
 
-    # in the units of the kernel, where it knows them
-    seen = kernel.scaled(X) if isinstance(kernel, ScaledInputs) else X
-    distance = np.zeros(len(X))  # objects that are not numbers have no middle
-    if seen.dtype != object:
-        distance = np.linalg.norm(seen - np.average(seen, axis=0, weights=sample_weight), axis=1)
+    # Distances in the units of the kernel, if it has length-scales.
+    scaled = kernel.scaled(X) if isinstance(kernel, ScaledInputs) else X
+    distance = np.zeros(len(X))  # objects such as strings have no mean
+    if scaled.dtype != object:
+        distance = np.linalg.norm(
+            scaled - np.average(scaled, axis=0, weights=sample_weight), axis=1
+        )
     rows: list[int] = []
     while len(rows) < limit and (largest := float(residual.max())) >= tolerance:
         far, done = distance if rows else -distance, len(rows)
-        tied = np.flatnonzero(residual > largest - tuning.tied)
+        tied = np.flatnonzero(residual > largest - tuning.tie_tolerance)
         pivot = int(tied[np.argmax(far[tied])])
+        # Next column of the Cholesky factor, and the reduction of the unexplained variance.
         column = correlation(pivot)
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
@@ -125,22 +131,27 @@ def choose_pivots(
 
 @dataclass(frozen=True, eq=False)
 class Novelty:
-    """What is not known at inputs that are unlike the training inputs.
+    """Additional variance at inputs that are unlike the training inputs.
 
-    With ``r(x)`` the share of the prior variance at ``x`` that the pivots leave unexplained,
-    ``rho = (r - offset)+ / (1 - offset)`` is the share that error bars count, and ``tau = (r -
-    known)+ / (1 - known)``, which is zero at all training inputs, the share by which an input is
-    beyond them. If predictions fall back to a `centre`, the mean ``s`` and variance ``v`` of the
-    sparse model become, with ``d = s - centre``, ``pi = d^4 / (d^4 + 4 amplitude^2)``, which says
-    how implausible that is, and ``absurd = d^4 / (d^4 + 16^4 amplitude^2)``::
+    Let ``r(x) = 1 - k_p' K_pp^-1 k_p / k(x, x)`` be the fraction of the prior variance of a
+    Gaussian process at ``x`` that its values at the pivots ``p`` leave unexplained (Rasmussen &
+    Williams 2006, eq. 2.26, without noise). From it follow two fractions:
+
+    - ``rho = (r - offset)+ / (1 - offset)``, the fraction of the prior variance that is added;
+    - ``tau = (r - known)+ / (1 - known)``, the degree of extrapolation, zero at training inputs.
+
+    If predictions fall back to a `centre`, let ``s`` and ``v`` be mean and variance of the sparse
+    model, ``d = s - centre``, ``pi = d^4 / (d^4 + 4 amplitude^2)``, which is near one if the mean
+    is implausibly far from the centre, and ``absurd = d^4 / (d^4 + 16^4 amplitude^2)``, which is
+    near one only if it is absurdly far. The prediction is then::
 
         omega    = tau (1 - known^8 (1 - absurd)) pi
         mean     = s - omega d
         variance = (1 - rho) (v + omega^2 d^2) + rho (amplitude + max(rho, pi) (1 - omega)^2 d^2)
 
-    the second moment, around that mean, of a mixture: with probability ``rho`` the function is that
-    of a process around the centre, else that of the sparse model. Without a centre the mean is
-    left alone, and ``rho amplitude`` is added to the variance.
+    This is the second moment, around that mean, of a mixture: with probability ``rho`` the function
+    is that of a process around the centre, otherwise that of the sparse model. Without a centre the
+    mean does not change, and ``rho amplitude`` is added to the variance.
     """
 
     kernel: KernelLike
@@ -148,16 +159,16 @@ class Novelty:
     amplitude: float
     offset: float = 0.0
     known: float = 0.0
-    """Share of the variance that is left unexplained at any training input, and on average at a
-    new one of the kind."""
+    """Fraction of the variance that counts as explained for `tau`: at least what is unexplained at
+    any training input, and on average at a new input of the same distribution."""
     centre: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the factor out: it is quickly recomputed and would dominate the file."""
+        """Leave out the Cholesky factor: it is quickly recomputed and would dominate the file."""
         return {key: value for key, value in self.__dict__.items() if key != "_factor"}
 
     def changed(self, **changes: Any) -> Novelty:
-        """Return a copy with other numbers; what the pivots are known by stays."""
+        """Return a copy with other parameters; the Cholesky factor of the pivots is kept."""
         other = replace(self, **changes)
         other.__dict__["_factor"] = self._factor
         return other
@@ -178,51 +189,51 @@ class Novelty:
         return solve_lower(self._factor, np.asfortranarray(cross.T)), own
 
     def unexplained(self, X: Matrix) -> Vector:
-        """``r(x)``: the share of the prior variance that is unknown at each input."""
+        """Compute ``r(x)``, the unexplained fraction of the prior variance at each input."""
         white, _ = self._explained(X)
         return np.clip(1.0 - np.einsum("ij,ij->j", white, white), 0.0, 1.0)
 
     def share(self, X: Matrix) -> Vector:
-        """``rho(x)``: the share of the variance of the process that error bars count."""
-        return _beyond(self.unexplained(X), self.offset)
+        """Compute ``rho(x)``, the fraction of the prior variance that is added to error bars."""
+        return _share_beyond(self.unexplained(X), self.offset)
 
     def extrapolation(self, X: Matrix) -> Vector:
-        """``tau(x)``: zero at the training inputs, one where they say nothing."""
-        return _beyond(self.unexplained(X), self.known)
+        """Compute ``tau(x)``: zero at the training inputs, one far away from them."""
+        return _share_beyond(self.unexplained(X), self.known)
 
     def covariance(self, X: Matrix) -> Matrix:
-        """Covariance of the process between all inputs; its diagonal is ``rho amplitude``."""
+        """Compute the covariance of the added process; its diagonal is ``rho amplitude``."""
         white, own = self._explained(X)
         residual = kernel_block(self.kernel, X, X) / np.multiply.outer(own, own) - white.T @ white
         unexplained = np.clip(residual.diagonal(), 0.0, 1.0)
-        variance = self.amplitude * _beyond(unexplained, self.offset)
+        variance = self.amplitude * _share_beyond(unexplained, self.offset)
         scale = np.sqrt(variance / np.maximum(unexplained, 1e-300))
         return residual * np.multiply.outer(scale, scale)
 
     def fallback(self, X: Matrix, mean: Vector) -> Fallback:
-        """Say how predictions with this mean fall back.
+        """Compute how predictions with this mean fall back to the centre.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
             Inputs.
         mean : ndarray of shape (n_samples,)
-            Of the sparse model there.
+            Predictive mean of the sparse model at these inputs.
         """
         unexplained = self.unexplained(X)
-        share = _beyond(unexplained, self.offset)
+        share = _share_beyond(unexplained, self.offset)
         if self.centre is None:
             none = np.zeros(len(share))
             return Fallback(none, none, np.ones(len(share)), none, self.amplitude * share)
         away = mean - self.centre
-        # how far away in units of the process; beyond 1e50 of them it does not matter how far
+        # Squared distance in units of the amplitude; the cap avoids overflow.
         ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
-        # where training inputs are as novel as any, novelty says nothing against a mean, unless
-        # that is so far from all targets that nothing else need be said
+        # If the training inputs themselves are unexplained, novelty is no argument against a mean,
+        # unless the mean is absurdly far from all targets.
         absurd = ratio**2 / (128.0**2 + ratio**2)
         telling = 1.0 - self.known**8 * (1.0 - absurd)
-        pull = telling * _beyond(unexplained, self.known) * implausible
+        pull = telling * _share_beyond(unexplained, self.known) * implausible
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
             1.0 - pull
         ) ** 2
@@ -231,34 +242,35 @@ class Novelty:
         )
 
 
-def _beyond(unexplained: Vector, limit: float | Matrix) -> Vector:
-    """Return what of shares of the variance lies beyond a limit, from zero there to one."""
+def _share_beyond(unexplained: Vector, limit: float | Matrix) -> Vector:
+    """Rescale fractions of the variance: zero up to a limit, one at one."""
     return np.maximum(unexplained - limit, 0.0) / (1.0 - limit)
 
 
 class Fallback(NamedTuple):
-    """What becomes of the predictions of a sparse model at some inputs."""
+    """Corrections to the predictions of a sparse model at some inputs."""
 
     pull: Vector
-    """``omega``: the share of the way to the centre that the mean goes."""
+    """``omega``: fraction of the distance to the centre by which the mean moves."""
     shift: Vector
-    """What is added to the mean."""
+    """Amount added to the mean."""
     kept: Vector
-    """Share of the variance of the sparse model that stays."""
+    """Fraction of the variance of the sparse model that remains."""
     spread: Vector
-    """Deviation between the two means, one normal deviate for all inputs."""
+    """Standard deviation due to the difference of the two means; samples share one normal deviate
+    for all inputs."""
     process: Vector
     """Variance of the process."""
 
     def variance(self, variance: Vector) -> Vector:
-        """Return the variance of a prediction."""
+        """Compute the variance of a prediction."""
         return self.kept * variance + self.spread**2 + self.process
 
 
-def _looked_at(
+def _select_training_inputs(
     X: Matrix, sample_weight: Vector | None, max_rows: int
 ) -> tuple[Matrix, IndexArray, Vector]:
-    """Training inputs that count, no more than are needed to find pivots; rows and weights."""
+    """Select at most `max_rows` training inputs of positive weight; also their rows and weights."""
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0)
     if len(rows) > max_rows:
         rows = rows[np.linspace(0, len(rows) - 1, max_rows).astype(np.intp)]
@@ -269,39 +281,41 @@ def _looked_at(
 def fit_label_novelty(
     kernel: KernelLike, X: Matrix, sample_weight: Vector | None, logits: Matrix
 ) -> Novelty | None:
-    """Doubt of logits away from the data: as much as they vary over them, none among them.
+    """Fit the additional variance of logits away from the data; it is zero at the training inputs.
 
-    Labels do not say how well single logits are known, so training inputs that the pivots cannot
-    cover count as known, and so do about all new ones that are no farther away. `logits` has a
-    column for each; the result is for any of them. Returns None where `kernel` is not a
-    covariance or the logits do not vary.
+    The amplitude is the mean variance of the logits over the training inputs. Class labels do not
+    tell how well single logits are known. So training inputs that the pivots leave unexplained
+    count as explained, and so do new inputs that are no farther away. `logits` has one column per
+    logit; the result is for all of them. Returns None if `kernel` is not a covariance or the logits
+    do not vary.
     """
     centred = logits - np.average(logits, axis=0, weights=sample_weight)
     spread = np.average(centred**2, axis=0, weights=sample_weight).mean()
-    inputs, _, weight = _looked_at(X, sample_weight, _TUNING.max_rows)
+    inputs, _, weight = _select_training_inputs(X, sample_weight, _TUNING.max_rows)
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
     if pivots is None or not spread > 0.0:
         return None
-    known = min(pivots.unexplained, 1.0 - _TUNING.tied)
+    known = min(pivots.unexplained, 1.0 - _TUNING.tie_tolerance)
     return Novelty(kernel, inputs[pivots.rows], float(spread), known, known)
 
 
 class Cover(NamedTuple):
-    """Training inputs and the pivots that stand for them, whatever the targets."""
+    """Training inputs and their pivots, which do not depend on the targets."""
 
     inputs: Matrix
     rows: IndexArray
     weight: Vector
     novelty: Novelty
-    """Of amplitude one."""
+    """With amplitude one."""
     unexplained: Vector
-    """Share of the variance that the pivots leave unexplained at each input."""
+    """Fraction of the variance that the pivots leave unexplained at each input."""
     most: float
-    """The largest of them."""
+    """The largest of these fractions."""
 
 
 Covers = dict[tuple[int, float], tuple[KernelLike, Cover | None]]
-"""By kernel and tolerance, of the same inputs; kernels are kept so that no other has their id."""
+"""Cache of covers of the same inputs, by kernel id and tolerance. Kernels are kept alive so that
+their ids stay unique."""
 
 
 def _cover(
@@ -311,18 +325,18 @@ def _cover(
     tolerance: float,
     tuning: PivotTuning,
 ) -> Cover | None:
-    """Choose pivots from the training inputs; None where `kernel` is not a covariance."""
-    inputs, rows, weight = _looked_at(X, sample_weight, tuning.max_rows)
+    """Select pivots among the training inputs; None if `kernel` is not a covariance."""
+    inputs, rows, weight = _select_training_inputs(X, sample_weight, tuning.max_rows)
     pivots = choose_pivots(kernel, inputs, tolerance, weight, tuning)
     if pivots is None:
         return None
     novelty = Novelty(kernel, inputs[pivots.rows], 1.0)
-    # Pivots are known, but how novel they were is what new inputs of the kind are: in many
-    # dimensions every row is unlike all others, and nothing can be told by that.
+    # Leave-one-out variance of each pivot given the others, 1 / (K^-1)_ii: how novel a new input of
+    # the same distribution is. In many dimensions every input is unlike all others.
     apart = 1.0 / inverse_diagonal_from_cholesky(novelty._factor)
     n_different = len(inputs if inputs.dtype == object else np.unique(inputs, axis=0))
     typical = float(apart.sum()) / n_different
-    known = min(max(pivots.unexplained + tuning.tied, typical), 1.0 - tuning.tied)
+    known = min(max(pivots.unexplained + tuning.tie_tolerance, typical), 1.0 - tuning.tie_tolerance)
     novelty = novelty.changed(known=known)
     return Cover(inputs, rows, weight, novelty, novelty.unexplained(inputs), pivots.unexplained)
 
@@ -340,11 +354,11 @@ def fit_novelty(
     covers: Covers | None = None,
     tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
-    """Choose pivots from the training inputs, and how much of what they leave unexplained counts.
+    """Select pivots among the training inputs and fit the `offset` of the added variance.
 
-    Returns None where `kernel` is not a covariance. Without `target` all of these inputs count as
-    known. Predictions that fall back do so to the mean of the targets. What pivots are chosen is
-    kept in `covers`, for other fits to the same inputs.
+    Returns None if `kernel` is not a covariance. Without `target` all training inputs count as
+    explained. With `falls_back`, predictions fall back to the mean of the targets. Pivots are
+    stored in `covers`, for other fits to the same inputs.
     """
     noise_share = posterior.noise_variance / amplitude
     tolerance = min(max(noise_share, tuning.finest_tolerance), tuning.tolerance)
@@ -359,20 +373,20 @@ def fit_novelty(
     novelty = novelty.changed(amplitude=amplitude, centre=centre)
     if target is None:
         return novelty.changed(offset=min(novelty.known, 0.99))
-    # Pivots never cover the training inputs wholly, in many dimensions not even nearly, so that
-    # these look novel themselves. How much of that is real is what best predicts the training
-    # targets, each from the others.
-    weight = np.where(unexplained > 1e-6, weight, 0.0)  # a pivot says nothing about the others
+    # Pivots never cover the training inputs completely, in many dimensions not even nearly, so
+    # training inputs look novel themselves. The offset is the fraction to ignore: it maximises the
+    # leave-one-out predictive density of the training targets.
+    weight = np.where(unexplained > 1e-6, weight, 0.0)  # at pivots all offsets are equivalent
     mean, variance = posterior.leave_one_out(atoms.evaluate(inputs), target[rows])
     offsets = np.linspace(0.0, min(most, 0.99), 21)
-    total = variance + amplitude * _beyond(unexplained, offsets[:, None])
+    total = variance + amplitude * _share_beyond(unexplained, offsets[:, None])
     score = -(np.log(total) + (target[rows] - mean) ** 2 / total) @ weight
     return novelty.changed(offset=float(offsets[np.argmax(score)]))
 
 
 @dataclass(frozen=True, eq=False)
 class Augmentation:
-    """RVM*: an atom at the test input itself, whose prior variance is the signal's.
+    """RVM*: a kernel centred on the test input, with the variance of the signal as prior variance.
 
     Rasmussen and Quiñonero-Candela (2005), Healing the relevance vector machine through
     augmentation. Needs the training inputs at prediction time.
@@ -388,7 +402,13 @@ class Augmentation:
     amplitude: float
 
     def correction(self, X: Matrix) -> tuple[Vector, Vector]:
-        """Change of mean and of variance at each input."""
+        """Compute the change of mean and variance at each input.
+
+        With sparsity and quality factors ``s`` and ``q`` of the new kernel, precision ``alpha* = 1
+        / amplitude`` and ``e = phi*(x) - phi(x)' S Phi'phi*`` (the value of the kernel at its
+        centre, less what the other atoms explain), the mean changes by ``e q / (alpha* + s)`` and
+        the variance by ``e^2 / (alpha* + s)``.
+        """
         posterior = self.posterior
         weight = self.root_weight**2
         columns = kernel_block(self.kernel, self.inputs, X)

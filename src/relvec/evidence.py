@@ -1,15 +1,23 @@
-"""The log evidence of a Gaussian sparse Bayesian model: pure functions, one home.
+"""Log evidence (log marginal likelihood) of a Gaussian sparse Bayesian model, as pure functions.
 
-Notation (see `relvec.moments.base`): unit-norm centred atoms, ``lam = alpha sigma^2``,
-``K = I + Phi Lam^-1 Phi'``, ``R = t' K^-1 t``, ``N`` the effective sample size. The
-objective is::
+Notation (see `relvec.moments.base`): unit-norm centred atoms ``Phi``, Gram matrix ``G = Phi'Phi``,
+scaled precisions ``lam = alpha sigma^2`` with ``Lam = diag(lam)``, effective sample size ``N``,
+and::
+
+    K  = I + Phi Lam^-1 Phi'        C = sigma^2 K is the covariance of the targets
+    R  = t' K^-1 t
+    S  = (G + Lam)^-1               sigma^2 S is the posterior covariance of the weights
+    mu = S Phi't                    posterior mean of the weights
+
+The covariance ``C`` and the log evidence are those of Tipping (2001, eqs. 15 and 36), the posterior
+is that of his eqs. 12 and 13. The objective is::
 
     J = -1/2 [ N log(2 pi sigma^2) + R / sigma^2 + log|K| ] - sum_i c_i gamma_i + sum_i h(log lam_i)
 
-with the noise either held, or profiled out (``sigma^2 = R / N``), in which case
-``R / sigma^2 = N``. The last two terms are the prior's (see `relvec.priors.base`): penalties ``c``
-on effective degrees of freedom ``gamma_i = 1 - lam_i S_ii``, and the log density ``h`` of a log
-precision.
+The noise variance is either held or profiled out: for given ``lam``, ``J`` is largest at
+``sigma^2 = R / N``, where ``R / sigma^2 = N``. The last two terms come from the prior (see
+`relvec.priors.base`): penalties ``c_i`` on the effective degrees of freedom ``gamma_i = 1 - lam_i
+S_ii`` (MacKay 1992; Tipping 2001, eq. 17), and the log density ``h`` of a log precision.
 """
 
 from __future__ import annotations
@@ -24,15 +32,21 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.priors.base import FixedPointTerms, Statistics
 
 NOISE_FLOOR = 1e-10
-"""The estimated noise never explains less than this share of the target's variance: in the search a
-pseudo-observation orthogonal to every atom, which keeps the objective smooth and bounded."""
+"""Lower bound on the estimated noise variance, as a share of the variance of the target. The search
+adds it to ``t't``, like an observation orthogonal to every atom: the objective stays smooth and
+bounded when the atoms interpolate the data."""
 
 
 def gaussian_objective(
     n_effective: float, quadratic: float, log_det: float, noise_variance: float | None
 ) -> float:
-    """Log evidence from ``R``, ``log|K|`` and the noise (profiled out when None)."""
+    """Compute the log evidence from ``R``, ``log|K|`` and the noise variance.
+
+    Tipping (2001, eq. 36) with ``log|C| = N log sigma^2 + log|K|``. If `noise_variance` is None,
+    the noise is profiled out.
+    """
     if noise_variance is None:
+        # At the maximum sigma^2 = R / N the quadratic term R / sigma^2 equals N.
         fit = n_effective * (math.log(2.0 * math.pi * quadratic / n_effective) + 1.0)
     else:
         fit = n_effective * math.log(2.0 * math.pi * noise_variance) + quadratic / noise_variance
@@ -40,10 +54,10 @@ def gaussian_objective(
 
 
 class Factor(NamedTuple):
-    """``G + Lam`` factorised."""
+    """Cholesky factorisation of ``G + Lam``."""
 
     lam: Vector
-    """Precisions, raised where rounding asked for it."""
+    """Scaled precisions; some are raised if the sum was not positive definite."""
     lower: Matrix
     """Lower Cholesky factor."""
     log_det: float
@@ -51,11 +65,11 @@ class Factor(NamedTuple):
 
 
 def factorise(gram: Matrix, lam: Vector) -> Factor:
-    """Factorise ``G + Lam``: the posterior precision of unit weights in units of the noise.
+    """Factorise ``G + Lam``, the posterior precision of the weights in units of the noise.
 
-    The one rescue: where precisions are below the rounding of the Gram matrix, so that the sum is
-    not positive definite in floating point, those below a floor are raised to it, and the floor
-    tenfold from 1e-13 until it is.
+    If precisions are smaller than the rounding errors of the Gram matrix, the sum may not be
+    positive definite in floating point. Precisions below a floor are then raised to the floor. The
+    floor starts at 1e-12 and grows tenfold until the factorisation succeeds.
     """
     lower, floor = shifted_cholesky(gram, lam), 1e-13
     while lower is None:
@@ -64,13 +78,17 @@ def factorise(gram: Matrix, lam: Vector) -> Factor:
             raise FloatingPointError("the inner products of the atoms are not finite")
         lam = np.maximum(lam, floor)
         lower = shifted_cholesky(gram, lam)
+    # Matrix determinant lemma: |K| = |I + Phi Lam^-1 Phi'| = |G + Lam| / |Lam|.
     return Factor(lam, lower, log_det_cholesky(lower) - float(np.log(lam).sum()))
 
 
-def entry_penalty(
+def compute_entry_penalty(
     penalty: float | Vector, active: IndexArray, s: Vector, lam: Vector, back: Matrix
 ) -> Vector:
-    """``w`` of absent atoms: one of precision ``lam`` adds ``w / (lam + s)`` to the penalty.
+    """Compute ``w`` of absent atoms, which gives the penalty on the degrees of freedom they add.
+
+    If an atom enters with precision ``lam``, the penalty term of ``J`` changes by ``-w / (lam +
+    s)``.
 
     Parameters
     ----------
@@ -85,39 +103,52 @@ def entry_penalty(
 
     Notes
     -----
-    Spec: ``w_j = c_j s_j - sum_i c_i lam_i b_ij^2``, which is ``c phi' K^-2 phi`` for one ``c``. It
-    may be negative: a cheap atom displaces dear ones.
+    ``w_j = c_j s_j - sum_i c_i lam_i b_ij^2``. For one common penalty ``c`` this is ``c phi' K^-2
+    phi``. The first term is the penalty on the degree of freedom of the new atom, the second one
+    what the active atoms lose of theirs. ``w`` is negative if an atom with a small penalty takes
+    degrees of freedom from atoms with larger ones.
     """
     each = np.broadcast_to(penalty, s.shape)
     return each * s - (each[active] * lam) @ (back * back)
 
 
 def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector) -> Matrix:
-    """Return ``Q``, by which the penalty on degrees of freedom changes with the precisions.
+    """Compute ``Q``, which gives the derivatives of the penalty on degrees of freedom.
 
-    Spec: ``Q_jk = (c_j + c_k) / 2 S_jk - (S C Lam S)_jk``, which is ``c S G S`` for one ``c``. With
-    ``D = sum_i c_i gamma_i``, ``dD / dtheta_j = -lam_j Q_jj``, and the atom ``j`` has
-    ``w_j = Q_jj / S_jj^2`` in the model without it.
+    ``Q_jk = (c_j + c_k) / 2 S_jk - (S diag(c) Lam S)_jk``. For one common penalty ``c`` this is
+    ``c S G S``. The penalty ``D = sum_i c_i gamma_i`` has the derivatives ``dD / dtheta_j = -lam_j
+    Q_jj`` in ``theta = log lam``, because ``dS = -S dLam S``. In the model without atom ``j``, this
+    atom has ``w_j = Q_jj / S_jj^2`` (see `compute_entry_penalty`).
     """
     mean = 0.5 * np.add.outer(penalty, penalty)
     shrunk: Matrix = mean * covariance - (covariance * (penalty * lam)) @ covariance
     return shrunk
 
 
-def downdate_shrinkage(
+def downdate_penalised_shrinkage(
     penalty: float | Vector, shrunk: Matrix, covariance: Matrix, lam: Vector, a: Vector
 ) -> None:
-    """Change the result of `penalised_shrinkage`: an atom goes, and ``S`` will lose ``a a'``."""
+    """Update the result of `penalised_shrinkage` in place when one atom is removed.
+
+    The removal changes ``S`` to ``S - a a'`` with ``a = S_j / sqrt(S_jj)``, a rank-one downdate.
+    Insert this into the definition of ``Q`` and collect terms: ``Q`` changes by a symmetric matrix
+    of rank two. `covariance` is ``S`` before the removal.
+    """
     la = penalty * lam * a
     change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
     shrunk += change
     shrunk += change.T
 
 
-def without_each(
+def compute_leave_one_out(
     lam: Vector, variance: Vector, mean: Vector, quadratic: float, shrunk: Matrix | None
 ) -> Statistics:
-    """Statistics of each active atom in the model without it.
+    """Compute ``s``, ``q``, ``w`` and ``R`` of each active atom in the model without that atom.
+
+    Tipping and Faul (2003) obtain these statistics from those of the full model, ``s = alpha S /
+    (alpha - S)`` and ``q = alpha Q / (alpha - S)``. In terms of the posterior of the weights, and
+    in units of the noise, they are ``s_i = 1 / S_ii - lam_i`` and ``q_i = mu_i / S_ii``, which
+    involve less cancellation. Without the atom, ``R`` grows by ``mu_i^2 / S_ii``.
 
     Parameters
     ----------
@@ -135,18 +166,26 @@ def without_each(
 
 
 def removal_loss(
-    known: Statistics,
+    stats: Statistics,
     lam: Vector,
     quadratic: float,
     n_effective: float,
     noise_variance: float | None,
     density: Vector | None = None,
 ) -> Vector:
-    """How much ``J`` falls when an active atom is taken out (negative: it rises).
+    """Compute how much ``J`` falls when an active atom is removed; negative if ``J`` rises.
+
+    With the noise held at ``sigma^2`` this is the contribution of one atom to the log evidence
+    (Tipping and Faul, 2003), here in units of the noise::
+
+        l(lam) = 1/2 [ log lam - log(lam + s) + q^2 / ((lam + s) sigma^2) ]
+
+    The quadratic term equals ``(R_without - R) / sigma^2``. With the noise profiled out it becomes
+    ``N log(R_without / R)``. Penalty and density of the prior are included.
 
     Parameters
     ----------
-    known
+    stats
         Statistics of the atom in the model without it.
     lam
         Its precision.
@@ -155,7 +194,7 @@ def removal_loss(
     density
         Log density of the log precision.
     """
-    s, _, w, quadratic_without = known
+    s, _, w, quadratic_without = stats
     x = lam + s
     if noise_variance is None:
         fit = n_effective * np.log(quadratic_without / quadratic)
@@ -175,21 +214,31 @@ def mackay_update(
     shrunk: Vector | None,
     density: FixedPointTerms,
 ) -> Vector:
-    """MacKay's fixed point for the precisions of the active atoms, the prior included.
+    """Update the precisions of the active atoms by MacKay's fixed point, prior included.
+
+    Under the flat prior the update is ``alpha_i = gamma_i / mu_i^2`` (MacKay 1992; Tipping 2001,
+    eq. 16), that is ``lam_i = gamma_i sigma^2 / mu_i^2``.
 
     Parameters
     ----------
     lam, gamma, mean
-        Precisions, well-determinedness ``1 - lam S_ii``, and ``mu = S Phi't``.
+        Precisions, effective degrees of freedom ``gamma = 1 - lam S_ii``, and ``mu = S Phi't``.
     noise_variance
-        Of the noise, profiled out or held.
+        Variance of the noise, profiled out or held.
     shrunk
         Diagonal of ``Q``, see `penalised_shrinkage`; None without a penalty.
     density
-        What the density of the log precisions adds.
+        Terms that the density of the log precisions adds to the stationarity condition.
+
+    Notes
+    -----
+    Stationarity of ``J`` in ``log lam`` reads ``gamma + constant + inverse / lam = lam (mu^2 /
+    sigma^2 + scale)``: a quadratic equation in ``lam``, of which the positive root is returned.
     """
     first, scale = gamma, density.scale
     if shrunk is not None:
+        # The penalty adds 2 lam Q_ii to gamma. Where Q_ii < 0 it goes to the other side of the
+        # equation, so that all terms stay positive.
         first = first + 2.0 * lam * np.maximum(shrunk, 0.0)
         scale = scale + 2.0 * np.maximum(-shrunk, 0.0)
     first = first + density.constant
@@ -202,9 +251,10 @@ def mackay_update(
 
 
 def mackay_noise(residual_ss: float, gamma: Vector, count: float, least: float = EPS) -> float:
-    """MacKay's fixed point for the noise: what is left, by the degrees of freedom that are left.
+    """Update the noise variance by MacKay's fixed point.
 
-    Of `count` observations; of which not less than `least` are taken to be left.
+    ``sigma^2 = |t - Phi mu|^2 / (N - sum_i gamma_i)`` (MacKay 1992; Tipping 2001, eq. 18). `count`
+    is ``N``; the denominator is at least `least`.
 
     Examples
     --------
@@ -225,7 +275,7 @@ def gradient_and_hessian(
     noise_variance: float | None,
     slopes: tuple[Vector, Vector] | None = None,
 ) -> tuple[Vector, Matrix]:
-    """Derivatives of ``-2 J`` in ``theta = log lam`` of the active atoms.
+    """Compute gradient and Hessian of ``-2 J`` in ``theta = log lam`` of the active atoms.
 
     Parameters
     ----------
@@ -238,17 +288,20 @@ def gradient_and_hessian(
 
     Notes
     -----
-    Spec: with ``v = N / R`` (profiled) or ``1 / sigma^2`` (held) and ``d = lam mu^2``::
+    With ``v = N / R`` (noise profiled out) or ``1 / sigma^2`` (held) and ``d = lam mu^2``::
 
         g_i  = v d_i - gamma_i - 2 lam_i Q_ii - 2 h'_i
         H_ij = delta_ij [ v d_i + 1 - gamma_i - 2 lam_i Q_ii - 2 h''_i ]
                - lam_i lam_j S_ij (2 v mu_i mu_j + S_ij - 4 Q_ij) - (N / R^2) d_i d_j
 
-    where the last term is only there when the noise is profiled out.
+    The last term of ``H`` only occurs when the noise is profiled out. The gradient vanishes at
+    MacKay's fixed point ``lam_i mu_i^2 v = gamma_i`` (Tipping 2001, eq. 16). Derivatives follow
+    from ``dR / dtheta_i = d_i``, ``d mu / dtheta_i = -S_i lam_i mu_i`` and ``dS / dtheta_i = -lam_i
+    S_i S_i'``.
     """
     size = len(lam)
     weight = n_effective / quadratic if noise_variance is None else 1.0 / noise_variance
-    residual_share = lam * covariance.diagonal()
+    residual_share = lam * covariance.diagonal()  # 1 - gamma
     data = lam * mean * mean
     diagonal = weight * data + residual_share
     gradient = diagonal - 1.0
@@ -262,10 +315,12 @@ def gradient_and_hessian(
     if slopes is not None:
         gradient = gradient - 2.0 * slopes[0]
         diagonal = diagonal - 2.0 * slopes[1]
+    # Off-diagonal part: elementwise product with S, rows and columns times lam, sign reversed.
     curvature *= covariance
     curvature *= -lam[:, None]
     curvature *= lam
     if noise_variance is None:
+        # The best noise R / N moves with theta: rank-one term (N / R^2) d d'.
         scaled = (math.sqrt(n_effective) / quadratic) * data
         curvature -= scaled[:, None] * scaled
     curvature.ravel()[:: size + 1] += diagonal

@@ -1,8 +1,9 @@
-"""The posterior over weights given precisions and noise: one factorisation, many views.
+"""Posterior of the weights given precisions and noise (Tipping 2001, eqs. 12 and 13).
 
-Conditioning a Gaussian linear model is one computation, and this is its home. Everything
-a user may ask (means, variances, samples, evidence, leverage) reads one Cholesky factor
-of the active atoms; nothing of the training data is kept.
+With unit-norm centred atoms ``Phi`` and ``lam = alpha sigma^2``, the posterior of the weights is
+``N(mu, sigma^2 S)`` with ``S = (G + Lam)^-1`` and ``mu = S Phi't``. Means, variances, samples,
+evidence and leverages are all computed from one Cholesky factor ``L L' = G + Lam`` of the active
+atoms; no training data are kept.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ class Posterior:
     """
 
     unit_mean: Vector
+    """Posterior mean ``mu`` of the weights of unit-norm atoms."""
     factor: Matrix
-    """Lower Cholesky factor of ``G + Lam``: the unit posterior precision over beta."""
+    """Lower Cholesky factor of ``G + Lam``, the posterior precision of these weights times
+    ``sigma^2``."""
     lam: Vector
     column_mean: Vector
     column_norm: Vector
@@ -68,56 +71,66 @@ class Posterior:
 
     @property
     def well_determined(self) -> Vector:
-        """How far the data, not the prior, fix each weight: ``gamma`` in [0, 1]."""
+        """Well-determinedness ``gamma_i = 1 - lam_i S_ii`` of each weight (Tipping 2001, eq. 17).
+
+        One if the data determine the weight, zero if the prior does.
+        """
         inverse = inverse_from_cholesky(self.factor)
         return np.clip(1.0 - self.lam * inverse.diagonal(), 0.0, 1.0)
 
     @property
     def effective_dof(self) -> float:
-        """Trace of the smoother, the intercept included."""
+        """Effective degrees of freedom: trace of the smoother matrix, intercept included."""
         return float(self.well_determined.sum()) + float(self.has_intercept)
 
     def unit(self, atoms: Matrix) -> Matrix:
-        """Raw atoms, centred and scaled to unit norm."""
+        """Centre raw atoms and scale them to unit norm."""
         return (atoms - self.column_mean) / self.column_norm
 
     def whiten(self, atoms: Matrix) -> Matrix:
-        """``L^-1 u`` of unit atoms ``u`` at each row, one column per row."""
+        """Compute ``L^-1 u`` for the unit atoms ``u`` of each row, one column per row."""
         return solve_lower(self.factor, np.asfortranarray(self.unit(atoms).T))
 
     @property
     def _offset_variance(self) -> float:
+        """Posterior variance of the intercept of centred atoms, ``1 / N``, in units of the noise.
+
+        The effective sample size is ``N - 1`` with an intercept.
+        """
         return 1.0 / (self.n_effective + 1.0) if self.has_intercept else 0.0
 
     def predict(self, atoms: Matrix) -> Vector:
-        """Posterior mean of the function at raw atoms of shape (n, k)."""
+        """Compute the posterior mean of the function at raw atoms of shape (n, k)."""
         return self.unit(atoms) @ self.unit_mean + self.target_mean
 
     def variance(self, atoms: Matrix) -> Vector:
-        """Posterior variance of the function, without noise."""
+        """Compute the posterior variance ``sigma^2 u'S u`` of the function, without noise.
+
+        Tipping (2001, eq. 22) adds the noise. The variance of the intercept is included.
+        """
         white = self.whiten(atoms)
         spread = np.einsum("ij,ij->j", white, white) + self._offset_variance
         return self.noise_variance * spread
 
     def joint_covariance(self, atoms: Matrix) -> Matrix:
-        """Posterior covariance of the function between all rows, without noise."""
+        """Compute the posterior covariance of the function between all rows, without noise."""
         white = self.whiten(atoms)
         return self.noise_variance * (white.T @ white + self._offset_variance)
 
     def component(
         self, atoms: Matrix, index: IndexArray, *, centred: bool
     ) -> tuple[Vector, Vector]:
-        """Mean and variance of what some of the active atoms contribute.
+        """Compute mean and variance of the contribution of some of the active atoms.
 
         Parameters
         ----------
         atoms : ndarray of shape (n, len(index))
-            These atoms, raw.
+            Raw values of these atoms.
         index : ndarray of int
-            Their positions among the active ones.
+            Their positions among the active atoms.
         centred : bool
-            Take off the mean of the contribution over the training rows (an intercept takes it
-            up); without an intercept this changes nothing.
+            Subtract the mean of the contribution over the training rows, which belongs to the
+            intercept. Without an intercept this has no effect.
         """
         unit = (atoms - self.column_mean[index] if centred else atoms) / self.column_norm[index]
         block = inverse_from_cholesky(self.factor)[np.ix_(index, index)]
@@ -125,9 +138,10 @@ class Posterior:
         return unit @ self.unit_mean[index], self.noise_variance * spread
 
     def component_variance(self, index: IndexArray) -> float:
-        """Variance of a component over the training rows; no data needed.
+        """Compute the variance of a component over the training rows, without the data.
 
-        The factor holds the Gram matrix of the active atoms: ``G = L L' - Lam``.
+        It is ``mu' G mu / N`` for the weights of the component. The Gram matrix of the active atoms
+        follows from the factor: ``G = L L' - Lam``.
         """
         mean, lam = self.unit_mean[index], self.lam[index]
         white = self.factor[index].T @ mean
@@ -135,7 +149,11 @@ class Posterior:
         return max(squares, 0.0) / max(self.n_effective, 1.0)
 
     def sample(self, atoms: Matrix, n_draws: int, rng: np.random.Generator) -> Matrix:
-        """Draw functions: shape (n, n_draws)."""
+        """Draw functions from the posterior, shape (n, n_draws).
+
+        Weights are ``mu + sigma L^-T z`` with standard normal ``z``, whose covariance is ``sigma^2
+        S``.
+        """
         scale = math.sqrt(self.noise_variance)
         noise = rng.standard_normal((len(self.lam), n_draws))
         weights = np.repeat(self.unit_mean[:, None], n_draws, axis=1)
@@ -146,21 +164,23 @@ class Posterior:
     def leave_one_out(
         self, atoms: Matrix, target: Vector, weight: Vector | float = 1.0
     ) -> tuple[Vector, Vector]:
-        """Predict each training row from the others, precisions and noise held fixed.
+        """Predict each training row from the others, with precisions and noise held.
 
-        Exact for a Gaussian model: ``residual / (1 - weight * h)`` with leverage ``h``.
+        Exact for a Gaussian model: the leave-one-out residual is ``residual / (1 - weight * h)``
+        with the leverage ``h = u'S u``, and the variance is ``sigma^2 (1 + h / (1 - weight * h))``
+        (Rasmussen & Williams 2006, section 5.4.2).
 
         Parameters
         ----------
         atoms, target
             The training rows.
         weight
-            How much of each row is left out; at most what it counted in the fit.
+            Frequency weight that is left out of each row; at most its weight in the fit.
 
         Returns
         -------
         mean, variance : ndarray of shape (n,)
-            Of the left-out target, noise included.
+            Predictive mean and variance of the left-out target, noise included.
         """
         leverage = self.variance(atoms) / self.noise_variance
         left = np.maximum(1.0 - weight * leverage, 1e-12)
@@ -188,20 +208,20 @@ def condition(
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
 ) -> Posterior:
-    """Condition on the data, given scaled precisions ``lam = alpha sigma^2 / norm^2``.
+    """Compute the posterior given scaled precisions ``lam = alpha sigma^2 / norm^2``.
 
     Parameters
     ----------
     moments : Moments
-        Of all atoms and the target.
+        Moments of all atoms and the target.
     active : ndarray of shape (k,)
         The atoms in the model.
     log_lam : ndarray of shape (k,)
         Their scaled precisions.
     blocks : iterable of TrainingBlock, optional
-        The training rows, read once: residuals, and with them the noise, are computed from
-        the data and so free of the cancellation in ``t't - z'z``, which limits what the moments
-        alone can resolve to noise above about 1e-13 of the target's variance.
+        The training rows, read once. Residuals and noise are then computed from the data. From
+        the moments alone, ``R = t't - z'z`` suffers from cancellation and cannot resolve noise
+        below about 1e-13 of the variance of the target.
     has_intercept : bool
         Whether the moments are centred: an intercept with flat prior is integrated out.
     noise_variance : float or None
@@ -217,8 +237,8 @@ def condition(
     else:
         residual_ss, slope = _residuals(blocks, mean / norm, column_mean, moments.target_mean)
         quadratic = residual_ss + float(mean @ (lam * mean))
-        # One step of refinement: the weights of near-collinear atoms are large. ``R`` is
-        # quadratic in the weights, so what the step takes off is known.
+        # One step of iterative refinement: weights of nearly collinear atoms are large and
+        # inaccurate. R is a quadratic function of the weights, so its change by the step is known.
         slope = slope / norm - lam * mean
         step = solve_cholesky(factor, slope)
         mean = mean + step
@@ -226,6 +246,7 @@ def condition(
     n_effective = moments.n_effective
     target_variance = moments.target_ss / max(n_effective, 1.0)
     if noise_variance is None:
+        # Maximiser of the evidence in sigma^2; a Gamma prior acts like further observations.
         noise_variance = (quadratic + 2.0 * noise_rate) / max(n_effective + 2.0 * noise_shape, 1.0)
         noise_variance = max(noise_variance, noise_floor(target_variance, moments.target_mean))
     return Posterior(
@@ -247,7 +268,7 @@ def condition(
 def _residuals(
     blocks: Iterable[TrainingBlock], coef: Vector, column_mean: Vector, target_mean: float
 ) -> tuple[float, Vector]:
-    """Weighted sum of squares of the residuals, and their products with the centred atoms."""
+    """Compute the weighted residual sum of squares, and ``Phi'r`` with the centred atoms."""
     residual_ss, slope = 0.0, np.zeros(len(coef))
     for atoms, target, weight in blocks:
         centred = atoms - column_mean
@@ -259,10 +280,10 @@ def _residuals(
 
 
 def noise_floor(target_variance: float, target_mean: float) -> float:
-    """Smallest noise variance that floating-point targets can express.
+    """Compute the smallest noise variance that is allowed, given the rounding of the target.
 
-    A share of 1e-10 of the target's variance, and the rounding of the target itself; so a
-    constant target has a tiny noise level and a finite evidence instead of zero and infinity.
+    It is a fraction of 1e-10 of the variance of the target, and at least the rounding error of the
+    target itself. So a constant target has a tiny noise variance and a finite evidence.
     """
     rounding = EPS * abs(target_mean)
     return max(NOISE_FLOOR * target_variance, rounding**2, float(np.finfo(np.float64).tiny))

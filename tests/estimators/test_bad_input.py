@@ -420,7 +420,7 @@ def test_feature_selection_takes_no_prior_that_keeps_all_atoms():
 def test_length_scales_of_warped_inputs_are_refused(model):
     X, y = smooth()
     with pytest.raises(
-        ValueError, match="moves and stretches inputs, of which .* takes a function"
+        ValueError, match="shifts and rescales features, but .* is a kernel of transformed features"
     ):
         model.fit(np.exp(X), y)
 

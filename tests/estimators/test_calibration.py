@@ -318,13 +318,13 @@ def test_one_feature_may_have_a_short_length_scale():
     truth, f = (np.exp(-0.5 * ((each[:, 0] - 0.5) / 0.05) ** 2) for each in (new, x))
     y = f + 0.1 * rng.normal(size=120)
     model = RVMRegressor().fit(x, y)
-    wide = RVMRegressor(length_scales=LengthScaleLearner("isotropic", width=0.5)).fit(x, y)
-    assert model.learnt_length_scales_.width == 1.0
-    assert wide.learnt_length_scales_.width == 0.5
+    wide = RVMRegressor(length_scales=LengthScaleLearner("isotropic", scale_factor=0.5)).fit(x, y)
+    assert model.learnt_length_scales_.scale_factor == 1.0
+    assert wide.learnt_length_scales_.scale_factor == 0.5
     error, other = (np.mean((each.predict(new) - truth) ** 2) for each in (model, wide))
     assert error < 0.7 * other
     measured = DRVMRegressor(n_refinements=0, length_scale_uncertainty=True).fit(x, y)
-    assert measured.learnt_length_scales_.width == 1.0
+    assert measured.learnt_length_scales_.scale_factor == 1.0
     assert (measured.feature_relevance_std_ > 0.0).all()
     assert measured.outputs_[0].scale_uncertainty is not None
 
@@ -345,7 +345,7 @@ def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
     assert sizes[-1] == 80
     monkeypatch.setattr(_plan, "compare_before_fit", lambda *args: None)
     other = RVMRegressor().fit(x, y)
-    assert model.learnt_length_scales_.width == other.learnt_length_scales_.width
+    assert model.learnt_length_scales_.scale_factor == other.learnt_length_scales_.scale_factor
     assert model.calibration_ == pytest.approx(other.calibration_, rel=1e-2)
     new = np.linspace(-15.0, 15.0, 50)[:, None]
     for one, two in zip(

@@ -256,7 +256,7 @@ def test_several_classes_against_dense_algebra(form):
     std = model.decision_function(new, return_std=True)[1]
     np.testing.assert_allclose(std, np.sqrt(np.einsum("nkk->nk", joint)), rtol=2e-3)
     mean = atoms @ model.coef_.T + model.intercept_
-    # probabilities are averages over another Gaussian, see tests of `nearest_gaussian`
+    # probabilities are averages over another Gaussian, see tests of `find_nearest_gaussian`
     (binary,) = model.class_model_.models
     factor = binary.variational_posterior.factor / binary.variational_posterior.scale[:, None]
     joint = np.einsum("nka,ab,nlb->nkl", rows, np.linalg.inv(factor @ factor.T), rows)

@@ -11,10 +11,10 @@ from relvec.estimators._length_scale_choice import choose_length_scales
 from relvec.estimators._plan import Data, Plan, PlanTuning
 
 
-def candidate(group, width=1.0, *, kind="isotropic", n_scales=1, penalty=0.5, n_varying=5):
+def candidate(group, scale_factor=1.0, *, kind="isotropic", n_scales=1, penalty=0.5, n_varying=5):
     scales = SimpleNamespace(
         group=group,
-        width=width,
+        scale_factor=scale_factor,
         is_shared=kind == "isotropic",
         n_scales=n_scales,
         penalty=penalty,

@@ -207,7 +207,7 @@ def test_bases_without_length_scales_are_refused():
         (True, TypeError, "scales must be one of"),
         (3.0, TypeError, "None or a LengthScaleLearner"),
         (LengthScaleLearner("none"), ValueError, "kind"),
-        (LengthScaleLearner(width=-1.0), ValueError, "width"),
+        (LengthScaleLearner(scale_factor=-1.0), ValueError, "scale_factor"),
     ],
 )
 @pytest.mark.parametrize("estimator", [RVMRegressor, RVMClassifier])

@@ -43,7 +43,9 @@ def softmax_mode(columns, sizes, theta, labels, start=None, *, intercept=True):
 
 
 def reference(mode, labels):
-    return mode.design.hessian(mode.design.reference(labels), mode.hessian.precision)
+    return mode.design.hessian(
+        mode.design.compute_reference_curvature(labels), mode.hessian.precision
+    )
 
 
 def posterior_of(mode):
@@ -90,7 +92,7 @@ def test_binary_gradient_against_differences(intercept, weighted, c):
 
     def value(theta):
         mode = find_mode(atoms, theta, labels, has_intercept=intercept)
-        return mode.log_evidence - c * mode.hessian.degrees_of_atoms.sum()
+        return mode.log_evidence - c * mode.hessian.degrees_of_freedom.sum()
 
     found = find_mode(atoms, theta, labels, has_intercept=intercept).gradient(labels, c, exact=True)
     np.testing.assert_allclose(found, differences(value, theta), atol=2e-6)
@@ -103,31 +105,35 @@ def test_reference_degrees_and_what_an_atom_adds(intercept, weighted):
 
     def hessian(columns, precision):
         design = Design(columns, has_intercept=intercept)
-        return design.hessian(design.reference(labels), np.append(precision, [0.0] * intercept))
+        return design.hessian(
+            design.compute_reference_curvature(labels), np.append(precision, [0.0] * intercept)
+        )
 
     whole = hessian(atoms, precision)
-    slopes = differences(lambda theta: hessian(atoms, np.exp(theta)).degrees_of_atoms.sum(), theta)
-    np.testing.assert_allclose(-whole.degrees_slope(1.0), slopes, atol=1e-7)
-    charge = np.array([0.3, 1.0, 0.0, 2.0, 0.5])
     slopes = differences(
-        lambda theta: charge @ hessian(atoms, np.exp(theta)).degrees_of_atoms, theta
+        lambda theta: hessian(atoms, np.exp(theta)).degrees_of_freedom.sum(), theta
     )
-    np.testing.assert_allclose(-whole.degrees_slope(charge), slopes, atol=1e-7)
+    np.testing.assert_allclose(-whole.degrees_of_freedom_slope(1.0), slopes, atol=1e-7)
+    penalty = np.array([0.3, 1.0, 0.0, 2.0, 0.5])
+    slopes = differences(
+        lambda theta: penalty @ hessian(atoms, np.exp(theta)).degrees_of_freedom, theta
+    )
+    np.testing.assert_allclose(-whole.degrees_of_freedom_slope(penalty), slopes, atol=1e-7)
     rows = 0.25 * (np.ones(len(atoms)) if labels.weight is None else labels.weight)
     centred = atoms - rows @ atoms / rows.sum() if intercept else atoms
     gram = centred.T @ (rows[:, None] * centred)
     dense = np.trace(np.linalg.solve(gram + np.diag(precision), gram))
-    assert whole.degrees_of_atoms.sum() == pytest.approx(dense, rel=1e-9)
+    assert whole.degrees_of_freedom.sum() == pytest.approx(dense, rel=1e-9)
     part = hessian(atoms[:, :4], precision[:4])
-    _, s, r = part.entry(DenseDictionary(atoms), (1.0, 1.0))
+    _, s, r = part.compute_entry_statistics(DenseDictionary(atoms), (1.0, 1.0))
     added = r[4, 0] / (precision[4] + s[4, 0])
-    assert whole.degrees_of_atoms.sum() - part.degrees_of_atoms.sum() == pytest.approx(
+    assert whole.degrees_of_freedom.sum() - part.degrees_of_freedom.sum() == pytest.approx(
         added, rel=1e-8
     )
-    _, s, r = part.entry(DenseDictionary(atoms), (charge, charge[:4]))
+    _, s, r = part.compute_entry_statistics(DenseDictionary(atoms), (penalty, penalty[:4]))
     added = r[4, 0] / (precision[4] + s[4, 0])
-    charged = charge @ whole.degrees_of_atoms - charge[:4] @ part.degrees_of_atoms
-    assert charged == pytest.approx(added, rel=1e-8)
+    total_penalty = penalty @ whole.degrees_of_freedom - penalty[:4] @ part.degrees_of_freedom
+    assert total_penalty == pytest.approx(added, rel=1e-8)
 
 
 def test_binary_evidence_is_near_the_integral():
@@ -192,7 +198,7 @@ def test_softmax_gradient_against_differences(intercept, weighted, c):
 
     def value(theta):
         mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
-        return mode.log_evidence - c * mode.hessian.degrees_of_atoms.sum()
+        return mode.log_evidence - c * mode.hessian.degrees_of_freedom.sum()
 
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     np.testing.assert_allclose(
@@ -232,12 +238,16 @@ def test_softmax_bound_is_bohnings():
     np.testing.assert_allclose(bound.covariance, np.linalg.inv(hessian), rtol=1e-6, atol=1e-9)
     # the intercepts have no penalty
     own = (1.0 - mode.hessian.precision * np.linalg.inv(hessian).diagonal())[:5].sum()
-    assert bound.degrees_of_atoms.sum() == pytest.approx(own)
+    assert bound.degrees_of_freedom.sum() == pytest.approx(own)
 
     def degrees(theta):
-        return reference(softmax_mode(columns, sizes, theta, labels), labels).degrees_of_atoms.sum()
+        return reference(
+            softmax_mode(columns, sizes, theta, labels), labels
+        ).degrees_of_freedom.sum()
 
-    np.testing.assert_allclose(-bound.degrees_slope(1.0), differences(degrees, theta), atol=1e-7)
+    np.testing.assert_allclose(
+        -bound.degrees_of_freedom_slope(1.0), differences(degrees, theta), atol=1e-7
+    )
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -248,7 +258,7 @@ def test_entry_statistics_against_the_larger_model(intercept, sizes):
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
     curvature = mode.hessian
     fresh = rng.normal(size=(len(columns), 2))
-    _, s, r = curvature.entry(DenseDictionary(fresh), (1.0, 1.0))
+    _, s, r = curvature.compute_entry_statistics(DenseDictionary(fresh), (1.0, 1.0))
     assert r is not None
     for k in range(3):
         where = sum(sizes[: k + 1])
@@ -258,12 +268,14 @@ def test_entry_statistics_against_the_larger_model(intercept, sizes):
         )
         for alpha in (0.3, 5.0):
             larger = design.hessian(
-                curvature.rows._replace(expected=design.expected(curvature.rows.share)),
+                curvature.rows._replace(
+                    mean_effects=design.mean_effects(curvature.rows.probability)
+                ),
                 np.insert(mode.hessian.precision, where, alpha),
             )
             assert larger.log_det - curvature.log_det == pytest.approx(np.log(alpha + s[1, k]))
-            added = larger.degrees_of_atoms.sum() - (
-                curvature.degrees_of_atoms.sum() if sum(sizes) else 0.0
+            added = larger.degrees_of_freedom.sum() - (
+                curvature.degrees_of_freedom.sum() if sum(sizes) else 0.0
             )
             assert added == pytest.approx(r[1, k] / (alpha + s[1, k]), rel=1e-6)
 
@@ -299,8 +311,10 @@ def test_two_softmax_classes_are_the_binary_model():
         same.gradient(classes, 0.5, exact=True), mode.gradient(labels, 0.5, exact=True), atol=1e-6
     )
     one, two = reference(mode, labels), reference(same, classes)
-    assert two.degrees_of_atoms.sum() == pytest.approx(one.degrees_of_atoms.sum(), rel=1e-6)
-    np.testing.assert_allclose(two.degrees_slope(1.0), one.degrees_slope(1.0), atol=1e-7)
+    assert two.degrees_of_freedom.sum() == pytest.approx(one.degrees_of_freedom.sum(), rel=1e-6)
+    np.testing.assert_allclose(
+        two.degrees_of_freedom_slope(1.0), one.degrees_of_freedom_slope(1.0), atol=1e-7
+    )
 
 
 def test_class_without_rows_is_regular():

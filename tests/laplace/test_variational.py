@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from relvec.laplace.variational import VariationalTuning, nearest_gaussian
+from relvec.laplace.variational import VariationalTuning, find_nearest_gaussian
 from relvec.likelihoods import Softmax
 from tests.laplace.test_mode import several, softmax_mode
 
@@ -23,7 +23,7 @@ def dense_effects(design):
 def test_average_gradient_vanishes_and_precision_is_the_average_curvature(intercept, weighted):
     columns, sizes, theta, labels = several(n=25, intercept=intercept, weighted=weighted)
     mode = softmax_mode(columns, sizes, theta, labels, intercept=intercept)
-    weights, hessian = nearest_gaussian(mode, labels, FINE)
+    weights, hessian = find_nearest_gaussian(mode, labels, FINE)
     effects, prior = dense_effects(mode.design), np.diag(mode.hessian.precision)
     rows = np.ones(25) if labels.weight is None else labels.weight
     draws = np.random.default_rng(0).multivariate_normal(weights, hessian.covariance, 40_000)
@@ -62,12 +62,12 @@ def lower_bound(weights, covariance, mode, labels, draws):
 def test_it_is_nearer_than_the_gaussian_around_the_mode():
     columns, sizes, theta, labels = separable()
     mode = softmax_mode(columns, sizes, theta, labels)
-    weights, hessian = nearest_gaussian(mode, labels)
+    weights, hessian = find_nearest_gaussian(mode, labels)
     draws = np.random.default_rng(1).normal(size=(20_000, len(weights)))
     found = lower_bound(weights, hessian.covariance, mode, labels, draws)
     around_mode = lower_bound(mode.weights, mode.hessian.covariance, mode, labels, draws)
     assert found > around_mode + 0.5
-    weights, hessian = nearest_gaussian(mode, labels, FINE)
+    weights, hessian = find_nearest_gaussian(mode, labels, FINE)
     best = lower_bound(weights, hessian.covariance, mode, labels, draws)
     assert found == pytest.approx(best, abs=0.3)
     for shift in np.vstack([np.eye(5), -np.eye(5)]):
@@ -77,10 +77,10 @@ def test_it_is_nearer_than_the_gaussian_around_the_mode():
 
 
 def test_probabilities_of_separable_classes_are_those_of_the_posterior():
-    """By importance sampling; those around the mode are far too vague."""
+    """By importance sampling; those of the Laplace approximation are far too imprecise."""
     columns, sizes, theta, labels = separable()
     mode = softmax_mode(columns, sizes, theta, labels)
-    weights, hessian = nearest_gaussian(mode, labels)
+    weights, hessian = find_nearest_gaussian(mode, labels)
     root = np.linalg.cholesky(1.5 * hessian.covariance)
     draws = np.random.default_rng(2).standard_t(5, size=(40_000, len(weights)))
     sample = weights + draws @ root.T
@@ -104,14 +104,14 @@ def test_probabilities_of_separable_classes_are_those_of_the_posterior():
 def test_order_of_rows_and_classes_makes_no_difference():
     columns, sizes, theta, labels = several(n=25, sizes=(2, 1, 2), offset=False)
     mode = softmax_mode(columns, sizes, theta, labels)
-    weights, hessian = nearest_gaussian(mode, labels)
+    weights, hessian = find_nearest_gaussian(mode, labels)
     expected = mode.design.latent(weights)
     rows = np.random.default_rng(0).permutation(25)
     # classes 0, 1, 2 become 2, 0, 1
     atoms, names = np.array([2, 3, 4, 0, 1]), np.array([2, 0, 1])
     other = Softmax(3).bind(names[labels.classes[rows]])
     there = softmax_mode(columns[rows][:, atoms], (1, 2, 2), theta[atoms], other)
-    moved, precision = nearest_gaussian(there, other)
+    moved, precision = find_nearest_gaussian(there, other)
     np.testing.assert_allclose(there.design.latent(moved)[:, names], expected[rows], atol=1e-8)
     assert precision.log_det == pytest.approx(hessian.log_det, abs=1e-8)
     np.testing.assert_allclose(
@@ -122,12 +122,12 @@ def test_order_of_rows_and_classes_makes_no_difference():
 def test_blocks_of_rows_give_the_same():
     columns, sizes, theta, labels = several(n=25, weighted=True)
     mode = softmax_mode(columns, sizes, theta, labels)
-    weights, _ = nearest_gaussian(mode, labels)
-    blocks = nearest_gaussian(mode, labels, VariationalTuning(block_entries=500))[0]
+    weights, _ = find_nearest_gaussian(mode, labels)
+    blocks = find_nearest_gaussian(mode, labels, VariationalTuning(block_entries=500))[0]
     np.testing.assert_allclose(blocks, weights, rtol=1e-9)
 
 
 def test_without_weights_there_is_nothing_to_do():
     labels = Softmax(3).bind([0, 1, 2], offset=np.zeros((3, 3)))
     mode = softmax_mode(np.empty((3, 0)), (0, 0, 0), np.empty(0), labels, intercept=False)
-    assert len(nearest_gaussian(mode, labels)[0]) == 0
+    assert len(find_nearest_gaussian(mode, labels)[0]) == 0

@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import multivariate_normal
 
-from relvec.learning.feature_rule import half_normal_gain, weigh_inputs
-from relvec.learning.length_scale_uncertainty import scale_deviations
+from relvec.learning.feature_rule import half_normal_gain, select_features
+from relvec.learning.length_scale_uncertainty import compute_scale_deviations
 
 
 def log_evidence(s, q, b):
@@ -116,7 +116,7 @@ def test_choice_is_that_of_enumeration(seed):
     H = A.T @ A
     h = A.T @ (A @ truth + rng.normal(size=30))
     penalty = 1.5
-    kept, mean, gain = weigh_inputs(H, h - H @ scale, scale, penalty)
+    kept, mean, gain = select_features(H, h - H @ scale, scale, penalty)
     worth = {
         support: support_evidence(H, h, support) - penalty * len(support)
         for size in range(4)
@@ -131,26 +131,26 @@ def test_choice_is_that_of_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_inputs_that_do_not_touch_each_other_are_chosen_one_by_one(seed):
+def test_independent_features_are_selected_one_by_one(seed):
     rng = np.random.default_rng(seed)
     s, z = rng.uniform(0.5, 50.0, 8), rng.normal(1.0, 2.5, 8)
     q = z * np.sqrt(s)
     scale = rng.choice([0.0, 1.0], 8) * rng.uniform(0.1, 1.0, 8)
-    kept, mean, gain = weigh_inputs(np.diag(s), q - s * scale, scale, 1.0)
+    kept, mean, gain = select_features(np.diag(s), q - s * scale, scale, 1.0)
     expected, precision = half_normal_gain(s, q)
     np.testing.assert_allclose(gain, expected, atol=1e-9)
     np.testing.assert_array_equal(kept, expected > 1.0)
     np.testing.assert_allclose(mean[kept], (q / (s + precision))[kept])
 
 
-def test_result_does_not_depend_on_the_units_of_inputs():
+def test_result_does_not_depend_on_the_units_of_features():
     rng = np.random.default_rng(3)
     A = rng.normal(size=(40, 4))
     H, h = A.T @ A, A.T @ (A @ [0.9, 0.0, 0.5, 0.0] + rng.normal(size=40))
     scale, unit = np.array([0.5, 0.1, 0.0, 0.0]), np.array([1e-6, 1e3, 1e6, 1.0])
-    kept, mean, gain = weigh_inputs(H, h - H @ scale, scale, 1.0)
+    kept, mean, gain = select_features(H, h - H @ scale, scale, 1.0)
     moved = H * np.outer(unit, unit), (h - H @ scale) * unit
-    kept_there, mean_there, gain_there = weigh_inputs(*moved, scale / unit, 1.0)
+    kept_there, mean_there, gain_there = select_features(*moved, scale / unit, 1.0)
     np.testing.assert_array_equal(kept, kept_there)
     np.testing.assert_allclose(mean, mean_there * unit, rtol=1e-6)
     np.testing.assert_allclose(gain, gain_there, atol=1e-6)
@@ -163,7 +163,7 @@ def test_what_the_others_know_already_is_left_out():
     A[:, 1] = A[:, 0]
     H = 1e20 * A.T @ A
     scale = np.array([0.5, 0.4, 0.0, 0.0])
-    kept, mean, gain = weigh_inputs(H, np.array([1.0, 1.0, 0.0, -7.0]), scale, 1.0)
+    kept, mean, gain = select_features(H, np.array([1.0, 1.0, 0.0, -7.0]), scale, 1.0)
     assert np.isfinite(mean).all()
     assert np.isfinite(gain).all()
     assert kept[0] != kept[1]
@@ -180,7 +180,7 @@ def test_deviations_of_one_scale_have_a_closed_form(strength):
     curvature = np.diag(strength / scale**2)
     a = strength
     b = 2.0 * a / (a + math.sqrt(a * a + 4.0 * a))
-    std, covariance = scale_deviations(curvature, scale)
+    std, covariance = compute_scale_deviations(curvature, scale)
     np.testing.assert_allclose(std, scale / math.sqrt(a + b), rtol=1e-3)
     np.testing.assert_allclose(covariance, np.diag(std**2), atol=1e-12)
 
@@ -189,7 +189,7 @@ def test_deviations_of_several_are_a_fixed_point():
     rng = np.random.default_rng(1)
     A = rng.normal(size=(20, 3)) * [1.0, 5.0, 0.3]
     scale = np.array([0.4, 0.1, 2.0])
-    std, covariance = scale_deviations(A.T @ A, scale)
+    std, covariance = compute_scale_deviations(A.T @ A, scale)
     np.testing.assert_allclose(std, np.sqrt(covariance.diagonal()))
     prior = np.linalg.inv(covariance) - A.T @ A
     np.testing.assert_allclose(prior, np.diag(prior.diagonal()), atol=1e-6)
@@ -199,12 +199,12 @@ def test_deviations_of_several_are_a_fixed_point():
 
 def test_rounding_errors_of_the_curvature_do_no_harm():
     curvature = np.array([[1.0, 1.0 + 1e-6], [1.0 + 1e-6, 1.0]])  # not quite positive
-    std, covariance = scale_deviations(curvature, np.array([0.5, 2.0]))
+    std, covariance = compute_scale_deviations(curvature, np.array([0.5, 2.0]))
     assert np.isfinite(std).all()
     assert (np.linalg.eigvalsh(covariance) > 0.0).all()
 
 
 def test_no_scales_no_deviations():
-    std, covariance = scale_deviations(np.empty((0, 0)), np.empty(0))
+    std, covariance = compute_scale_deviations(np.empty((0, 0)), np.empty(0))
     assert std.shape == (0,)
     assert covariance.shape == (0, 0)

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, ExpSineSquared
 from relvec import RVMClassifier, RVMRegressor
 from relvec.kernels import Periodic, SpectralMixture
 from relvec.learning import LengthScaleLearner
-from relvec.learning.kernel_parameters import spectral_peaks
+from relvec.learning.kernel_parameters import find_spectral_peaks
 
 PERIOD = 1.7
 
@@ -37,7 +37,7 @@ def test_the_first_peak_is_that_of_least_squares():
     rng = np.random.default_rng(3)
     x, weight = rng.uniform(0.0, 5.0, size=40), rng.uniform(0.5, 2.0, size=40)
     y = np.cos(7.0 * x) + 0.5 * rng.normal(size=40) + 2.0
-    [peak] = spectral_peaks(x[:, None], y[:, None], weight, 1)
+    [peak] = find_spectral_peaks(x[:, None], y[:, None], weight, 1)
     step = 0.2 / np.ptp(x)
     grid = step * np.arange(1, 40.0 / np.ptp(x) / step)
     powers = [brute_force_power(x, y, weight, frequency) for frequency in grid]
@@ -86,7 +86,7 @@ def test_a_length_scale_is_found_from_far_away(start):
     assert length == pytest.approx(near, rel=0.05)
 
 
-def test_the_evidence_is_never_below_that_of_one_climb():
+def test_the_evidence_is_never_below_that_of_one_ascent():
     X, y = wave()
     for kernel in (ConstantKernel(1.0) * RBF(1.0), ExpSineSquared(1.0, 1.6)):
         start = LengthScaleLearner("kernel", max_iter=1)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from relvec.learning import LengthScaleLearner
-from relvec.learning.learnt import merged
+from relvec.learning.learnt import merge_targets
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
@@ -17,16 +17,16 @@ def learn(target, kind="ard"):
     return LengthScaleLearner(kind).learn(RBF(), X, target)
 
 
-def test_a_width_that_is_no_longer_common_is_a_scale_for_each():
+def test_scales_that_differ_are_of_kind_ard():
     [learnt] = learn(FIRST, "isotropic")
-    assert learnt.moved(2.0 * learnt.relevance).kind == "isotropic"
-    moved = learnt.moved(learnt.relevance * np.array([1.0, 2.0, 1.0]))
+    assert learnt.with_relevance(2.0 * learnt.relevance).kind == "isotropic"
+    moved = learnt.with_relevance(learnt.relevance * np.array([1.0, 2.0, 1.0]))
     assert (moved.kind, moved.n_scales) == ("ard", 3)
 
 
-def test_an_input_matters_as_much_as_to_any_target():
+def test_relevance_is_the_largest_over_the_targets():
     one, two = learn(FIRST), learn(SECOND)
-    [joined] = merged([one, two])
+    [joined] = merge_targets([one, two])
     np.testing.assert_array_equal(joined.relevance, np.maximum(one[0].relevance, two[0].relevance))
     np.testing.assert_array_equal(joined.kernel.scale, joined.scale)
     assert joined.kind == "ard"
@@ -35,7 +35,7 @@ def test_an_input_matters_as_much_as_to_any_target():
 
 def test_targets_that_say_nothing_do_not_count():
     noise = np.random.default_rng(1).normal(size=(80, 1))
-    [joined] = merged([learn(noise), learn(FIRST)])
+    [joined] = merge_targets([learn(noise), learn(FIRST)])
     np.testing.assert_array_equal(joined.relevance, learn(FIRST)[0].relevance)
-    [nothing] = merged([learn(noise), learn(np.ones((80, 1)))])
+    [nothing] = merge_targets([learn(noise), learn(np.ones((80, 1)))])
     assert nothing.kind == "none"

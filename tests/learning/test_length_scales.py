@@ -55,7 +55,7 @@ def test_finds_what_separates_labels():
 
 def test_evidence_is_at_a_maximum():
     """The widths of the process are those that scikit-learn ends at from there."""
-    [learnt] = learn(width=1.0, min_gain=0.0)
+    [learnt] = learn(scale_factor=1.0, min_gain=0.0)
     kept = np.flatnonzero(learnt.scale)
     Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, kept]
     t = (T[:, 0] - T.mean()) / T.std()
@@ -200,10 +200,10 @@ def test_one_width_is_in_units_of_standard_deviations():
 
 
 def test_width_is_a_factor():
-    [wide], [exact], [default] = learn(width=0.25), learn(width=1.0), learn()
+    [wide], [exact], [default] = learn(scale_factor=0.25), learn(scale_factor=1.0), learn()
     np.testing.assert_allclose(wide.relevance, 0.25 * exact.relevance)
     np.testing.assert_allclose(default.relevance, 0.5 * exact.relevance)
-    assert len(learn(T=LABELS, are_labels=True, width=0.7)) == 1
+    assert len(learn(T=LABELS, are_labels=True, scale_factor=0.7)) == 1
 
 
 def test_kernel_objects_are_learnt_in_their_own_units():
@@ -238,7 +238,7 @@ def test_other_kernels(kernel):
 
 
 def test_what_is_no_covariance_is_refused():
-    with pytest.raises(ValueError, match="scales can only be learnt for kernels that are cov"):
+    with pytest.raises(ValueError, match="length-scales can only be learnt for cov"):
         learn(kernel=Sigmoid(1.0, -3.0))
     with pytest.raises(ValueError, match="a kernel can only be learnt if it is a covariance"):
         learn(kernel=Sigmoid(1.0, -3.0), kind="kernel")
@@ -246,7 +246,7 @@ def test_what_is_no_covariance_is_refused():
 
 @pytest.mark.parametrize("factor", [1e-145, 1e145])
 def test_inputs_out_of_range_are_refused(factor):
-    with pytest.raises(ValueError, match="Scale the columns, for example by StandardScaler"):
+    with pytest.raises(ValueError, match="length-scales need features of moderate variance"):
         learn(X * factor)
 
 
@@ -254,9 +254,9 @@ def test_inputs_out_of_range_are_refused(factor):
     ("options", "error", "message"),
     [
         ({"kind": "arc"}, ValueError, "kind"),
-        ({"width": "wide"}, ValueError, "width"),
-        ({"width": 0.0}, ValueError, "width"),
-        ({"width": -1.0}, ValueError, "width"),
+        ({"scale_factor": "wide"}, ValueError, "scale_factor"),
+        ({"scale_factor": 0.0}, ValueError, "scale_factor"),
+        ({"scale_factor": -1.0}, ValueError, "scale_factor"),
         ({"min_gain": "none"}, ValueError, "min_gain"),
         ({"min_gain": -1.0}, ValueError, "min_gain"),
         ({"n_refinements": -1}, ValueError, "n_refinements"),

@@ -13,9 +13,9 @@ from relvec.learning import LengthScaleLearner
 from relvec.learning.prior_process import PriorProcessTuning, _Profile, fit_prior_process
 
 
-def problem(n_samples=80, n_inputs=6, seed=0):
+def problem(n_samples=80, n_features=6, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_samples, n_inputs))
+    X = rng.normal(size=(n_samples, n_features))
     return X, np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] + 0.1 * rng.normal(size=n_samples)
 
 
@@ -50,23 +50,23 @@ def test_what_is_no_covariance_has_no_evidence_but_where_noise_hides_that():
     assert variance >= 0.0
 
 
-@pytest.mark.parametrize("n_inputs", [2, 6, 300])
-def test_scales_with_the_floor_are_within_a_confidence_region(n_inputs):
+@pytest.mark.parametrize("n_features", [2, 6, 300])
+def test_scales_with_the_floor_are_within_a_confidence_region(n_features):
     """Also where a floor under hundreds of inputs outweighs the scales of two at once."""
-    X, y = problem(n_inputs=n_inputs)
-    y = X[:, 0] - X[:, 1] + 0.1 * y if n_inputs == 300 else y  # straight: tiny scales
+    X, y = problem(n_features=n_features)
+    y = X[:, 0] - X[:, 1] + 0.1 * y if n_features == 300 else y  # straight: tiny scales
     [learnt] = LengthScaleLearner("ard").learn(RBF(0.5**0.5), X, y[:, None])
     process = fit_prior_process(learnt.kernel, X, y, None, learnt)
-    given = ScaledInputs(learnt.kernel.kernel, learnt.scale / learnt.width)
+    given = ScaledInputs(learnt.kernel.kernel, learnt.scale / learnt.scale_factor)
     tuning = PriorProcessTuning()
-    allowed = 0.5 * chi2.ppf(tuning.confidence, min(n_inputs, tuning.most_free))
+    allowed = 0.5 * chi2.ppf(tuning.confidence, min(n_features, tuning.most_free))
     assert evidence(process.kernel, X, y) >= evidence(given, X, y) - allowed - 1e-6
     assert (process.kernel.scale >= given.scale * (1.0 - 1e-9)).all()
     assert (process.kernel.scale > 0.0).all()
 
 
 @pytest.mark.slow
-def test_few_of_many_inputs_have_error_bars_of_the_size_of_errors():
+def test_few_of_many_features_have_error_bars_of_the_size_of_errors():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 300))
     y = X[:, :3] @ [1.5, -1.0, 1.0] + rng.normal(size=400)

@@ -108,7 +108,7 @@ def test_derivatives(kernel, weighted):
         assert point.theta[k] == pytest.approx(slope, **close)
 
 
-def test_derivative_of_inputs_that_are_left_out():
+def test_derivative_of_features_that_are_left_out():
     scale = np.array([0.8, 0.0, 0.1])
     process = Process(X, T)
     inside = process.evaluate(RBF(0.9), scale, 1.2)
@@ -126,7 +126,7 @@ def test_derivative_of_inputs_that_are_left_out():
     assert everywhere.scale[1] == pytest.approx(slope, rel=1e-4)
 
 
-def test_left_out_inputs_may_as_well_not_be_there():
+def test_left_out_features_have_no_effect():
     scale = np.array([0.8, 0.0, 0.1])
     with_it = Process(X, T).evaluate(RBF(0.9), scale, 1.2)
     without = Process(X[:, [0, 2]], T).evaluate(RBF(0.9), scale[[0, 2]], 1.2)

@@ -1,4 +1,4 @@
-"""The search over scales and inputs: climbs, deletions, entries, screening, penalties."""
+"""The search over scales and features: ascents, removals, additions, screening, penalties."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from relvec.kernels import Laplacian
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.length_scales import entry_penalty
+from relvec.learning.length_scales import compute_feature_penalty
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
-from relvec.learning.screening import single_scores
+from relvec.learning.screening import score_single_features
 from relvec.learning.tuning import LengthScaleTuning
 
 SMALLEST_SCALE, TIE = 2e-6, 0.2
-TUNING = LengthScaleTuning(smallest_scale=SMALLEST_SCALE, tie=TIE)
+TUNING = LengthScaleTuning(smallest_scale=SMALLEST_SCALE, log_scale_precision=TIE)
 RNG = np.random.default_rng(8)
 N, P = 60, 6
 X = RNG.normal(size=(N, P))
@@ -44,26 +44,26 @@ def equal_scales(*inputs, value=0.3, n=P):
 )
 @pytest.mark.parametrize("move", ["each", "common", "none"])
 @pytest.mark.parametrize("kernel", [RBF(0.5**0.5), Laplacian(1.0), Matern(1.0, nu=1.5)], ids=repr)
-def test_climb_never_lowers_the_objective(process, targets, move, kernel):
+def test_maximise_never_lowers_the_objective(process, targets, move, kernel):
     search = search_of(kernel, T=targets, process=process)
     for value in (1e-3, 0.1, 10.0):
         start = search.start(equal_scales(0, 1, 3, 4, value=value))
-        end = search.climb(start, 5, move)
+        end = search.maximise(start, 5, move)
         assert end.objective >= start.objective
-        np.testing.assert_array_equal(end.inputs, start.inputs)
-        again = search.valued(end)
+        np.testing.assert_array_equal(end.features, start.features)
+        again = search.evaluate(end)
         assert again.objective == pytest.approx(end.objective, abs=1e-4)
         assert again.log_evidence == pytest.approx(end.log_evidence, abs=1e-4)
         if move == "none":
             np.testing.assert_array_equal(end.scale, start.scale)
         if move == "common":
-            ratio = end.scale[end.inputs] / start.scale[start.inputs]
+            ratio = end.scale[end.features] / start.scale[start.features]
             np.testing.assert_allclose(ratio, ratio[0])
 
 
-def test_climb_of_everything_ends_where_it_is_flat():
+def test_maximise_ends_where_the_gradient_vanishes():
     search = search_of(tuning=TUNING)
-    end = search.climb(search.start(np.full(P, 0.1)), 200)
+    end = search.maximise(search.start(np.full(P, 0.1)), 200)
     point = search.process.evaluate(search.kernel, *end[:4])
     inside = (end.scale > 2.0 * SMALLEST_SCALE) & (end.scale < 0.5 * search.largest)
     log_scale = np.log(end.scale)
@@ -73,19 +73,19 @@ def test_climb_of_everything_ends_where_it_is_flat():
     assert abs(point.log_signal) < 0.1
 
 
-def test_climb_that_cannot_rise_returns_where_it_started():
+def test_maximise_returns_the_start_if_it_cannot_rise():
     search = search_of()
-    top = search.climb(search.start(np.full(P, 0.1)), 300)
+    top = search.maximise(search.start(np.full(P, 0.1)), 300)
     for _ in range(3):
-        top = search.climb(top, 300)
+        top = search.maximise(top, 300)
     bumped = top._replace(objective=top.objective + 1.0)  # as if it were better than it can be
-    assert search.climb(bumped, 5) is bumped
+    assert search.maximise(bumped, 5) is bumped
 
 
 def test_objective_is_the_evidence_less_the_penalty_of_unequal_scales():
     search = search_of(tuning=TUNING)
     scale = np.array([0.0, 0.2, 0.0, 0.7, 1.5, 0.0])
-    fit = search.valued(ProcessFit(scale, 1.0, 0.0, np.empty(0), -math.inf))
+    fit = search.evaluate(ProcessFit(scale, 1.0, 0.0, np.empty(0), -math.inf))
     logs = np.log([0.2, 0.7, 1.5])
     penalty = 0.5 * TIE * ((logs - logs.mean()) ** 2).sum()
     assert fit.log_evidence == search.process.evaluate(search.kernel, scale, 1.0).log_evidence
@@ -99,10 +99,10 @@ def test_bounds_hold():
     steps = rng.choice([-1.0, 1.0], size=(40, 1))
     search = search_of(X=inputs, T=steps, tuning=TUNING)
     for move in ("each", "common", "each"):
-        fit = search.climb(search.start(np.array([1e9, 1e-9, 0.5])), 30, move)
+        fit = search.maximise(search.start(np.array([1e9, 1e-9, 0.5])), 30, move)
         assert (fit.scale <= search.largest * (1 + 1e-9)).all()
-        assert (fit.scale[fit.inputs] >= min(SMALLEST_SCALE, 1e-9) * (1 - 1e-9)).all()
-    fit = search.climb(search.start(np.full(3, 0.1)), 100)
+        assert (fit.scale[fit.features] >= min(SMALLEST_SCALE, 1e-9) * (1 - 1e-9)).all()
+    fit = search.maximise(search.start(np.full(3, 0.1)), 100)
     low, high = Process.signal_bounds
     assert low <= fit.log_signal <= high
     assert (fit.scale >= SMALLEST_SCALE * (1 - 1e-9)).all()
@@ -113,11 +113,11 @@ def test_starts_are_within_bounds():
     assert (search.start(np.full(P, 1e12)).scale == search.largest).all()
 
 
-def test_kernel_parameters_are_climbed_within_their_bounds():
+def test_kernel_parameters_are_maximised_within_their_bounds():
     kernel = ConstantKernel(1.0, (0.5, 2.0)) * RBF(1.0, (0.2, 1.5))
     search = search_of(kernel, learns_kernel=True)
     start = search.start(np.ones(P))
-    end = search.climb(start, 50, "none")
+    end = search.maximise(start, 50, "none")
     assert end.objective > start.objective
     low, high = np.asarray(kernel.bounds).T
     assert (end.theta >= low - 1e-12).all()
@@ -130,67 +130,67 @@ def test_kernel_parameters_are_climbed_within_their_bounds():
 )
 def test_prune_takes_out_what_was_planted_to_be_irrelevant(process, targets):
     search = search_of(T=targets, process=process)
-    fit = search.climb(search.start(np.full(P, 0.3)), 40)
-    pruned = search.prune(fit, 2.0)
-    assert set(pruned.inputs) == {1, 4}
+    fit = search.maximise(search.start(np.full(P, 0.3)), 40)
+    pruned = search.remove_weak_features(fit, 2.0)
+    assert set(pruned.features) == {1, 4}
     # each one that went was cheap: what is left is worth as much, penalties included
     assert pruned.objective + 2.0 * (P - 2) > fit.objective - 0.1
 
 
-def test_prune_never_takes_the_last_input():
+def test_the_last_feature_is_never_removed():
     search = search_of(T=np.random.default_rng(1).normal(size=(N, 1)))
-    fit = search.climb(search.start(np.full(P, 0.1)), 20)
-    assert len(search.prune(fit, 1e6).inputs) == 1
+    fit = search.maximise(search.start(np.full(P, 0.1)), 20)
+    assert len(search.remove_weak_features(fit, 1e6).features) == 1
     one = search.start(equal_scales(2))
-    assert search.prune(one, 1e6) is one
+    assert search.remove_weak_features(one, 1e6) is one
 
 
 def test_prune_at_no_penalty_loses_nothing():
     search = search_of()
-    fit = search.climb(search.start(np.full(P, 0.1)), 40)
-    pruned = search.prune(fit, 0.0)
+    fit = search.maximise(search.start(np.full(P, 0.1)), 40)
+    pruned = search.remove_weak_features(fit, 0.0)
     assert pruned.objective > fit.objective - 0.01
-    assert {1, 4} <= set(pruned.inputs)
+    assert {1, 4} <= set(pruned.features)
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5**0.5), Laplacian(1.0), Matern(1.0, nu=2.5)], ids=repr)
-def test_enter_brings_back_a_relevant_input(kernel):
+def test_a_relevant_feature_is_added_again(kernel):
     search = search_of(kernel)
-    fit = search.climb(search.start(equal_scales(1, 4)), 20)
-    alone = search.climb(
-        search.valued(fit._replace(scale=fit.scale * equal_scales(4, value=1))), 20
+    fit = search.maximise(search.start(equal_scales(1, 4)), 20)
+    alone = search.maximise(
+        search.evaluate(fit._replace(scale=fit.scale * equal_scales(4, value=1))), 20
     )
-    assert set(alone.inputs) == {4}
-    grown = search.enter(alone, 2.0, np.ones(P, dtype=bool))
-    assert set(grown.inputs) == {1, 4}
+    assert set(alone.features) == {4}
+    grown = search.add_features(alone, 2.0, np.ones(P, dtype=bool))
+    assert set(grown.features) == {1, 4}
     assert grown.objective > alone.objective + 2.0
 
 
 def test_enter_takes_only_what_is_allowed_and_pays():
     search = search_of()
-    fit = search.climb(search.start(equal_scales(4)), 20)
+    fit = search.maximise(search.start(equal_scales(4)), 20)
     allowed = np.ones(P, dtype=bool)
-    assert 1 in search.enter(fit, 2.0, allowed).inputs
+    assert 1 in search.add_features(fit, 2.0, allowed).features
     allowed[1] = False
-    assert 1 not in search.enter(fit, 2.0, allowed).inputs
-    assert search.enter(fit, 1e6, np.ones(P, dtype=bool)) is fit
+    assert 1 not in search.add_features(fit, 2.0, allowed).features
+    assert search.add_features(fit, 1e6, np.ones(P, dtype=bool)) is fit
 
 
-def test_losses_are_those_of_models_without_an_input():
+def test_losses_are_those_of_models_without_a_feature():
     search = search_of()
-    fit = search.climb(search.start(np.full(P, 0.1)), 20)
-    losses = search.losses(fit, np.array([4, 0]))
+    fit = search.maximise(search.start(np.full(P, 0.1)), 20)
+    losses = search.compute_losses(fit, np.array([4, 0]))
     for loss, k in zip(losses, [4, 0], strict=True):
         others = np.delete(np.arange(P), k)
         smaller = search_of(X=X[:, others])
-        there = smaller.valued(fit._replace(scale=fit.scale[others]))
+        there = smaller.evaluate(fit._replace(scale=fit.scale[others]))
         assert loss == pytest.approx(fit.objective - there.objective, abs=1e-8)
     assert losses[0] > 10.0 > losses[1]
 
 
 def test_path_is_recorded():
     search = search_of()
-    search.climb(search.start(np.full(P, 0.1)), 10)
+    search.maximise(search.start(np.full(P, 0.1)), 10)
     assert len(search.path) == len(search.values) > 2
     assert (np.diff(search.values) > -1e-9).all()
     assert all(scale.shape == (P,) for scale in search.path)
@@ -208,7 +208,7 @@ def test_largest_scales_belong_to_the_median_gap():
 
 def screened(process, most, varies=None):
     largest = np.ones(process.X.shape[1]) if varies is None else varies.astype(float)
-    return ProcessSearch(process, RBF(), largest).screened(most)
+    return ProcessSearch(process, RBF(), largest).find_best_single(most)
 
 
 @pytest.mark.slow
@@ -226,8 +226,8 @@ def test_screening_ranks_lines_and_parabolas_on_top(seed, weighted):
 
 def test_screening_is_the_same_in_blocks():
     process, varies = Process(X, T), np.ones(P, dtype=bool)
-    whole = single_scores(process, varies)
-    np.testing.assert_allclose(single_scores(process, varies, block_values=1), whole)
+    whole = score_single_features(process, varies)
+    np.testing.assert_allclose(score_single_features(process, varies, block_values=1), whole)
     assert screened(process, 3)[[1, 4]].all()
 
 
@@ -247,16 +247,16 @@ def test_screening_of_labels_and_of_several_targets():
 # ------------------------------------------------------------------ penalties
 
 
-@pytest.mark.parametrize("n_inputs", [4, 10, 100, 5000])
-def test_penalty_lets_one_and_a_half_in_of_what_does_not_matter(n_inputs):
-    penalty = entry_penalty("auto", n_inputs)
-    assert n_inputs * norm.sf(math.sqrt(2.0 * penalty)) == pytest.approx(1.5)
+@pytest.mark.parametrize("n_features", [4, 10, 100, 5000])
+def test_penalty_admits_one_and_a_half_irrelevant_features(n_features):
+    penalty = compute_feature_penalty("auto", n_features)
+    assert n_features * norm.sf(math.sqrt(2.0 * penalty)) == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("n_inputs", [1, 2, 3])
-def test_few_inputs_are_free(n_inputs):
-    assert entry_penalty("auto", n_inputs) == 0.0
+@pytest.mark.parametrize("n_features", [1, 2, 3])
+def test_few_features_have_no_penalty(n_features):
+    assert compute_feature_penalty("auto", n_features) == 0.0
 
 
 def test_a_given_penalty_is_taken():
-    assert entry_penalty(3, 1000) == 3.0
+    assert compute_feature_penalty(3, 1000) == 3.0

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from relvec.bases import KernelAtoms
 from relvec.kernels import Laplacian, ScaledInputs
 from relvec.learning.learnt import LearntLengthScales
-from relvec.learning.length_scale_uncertainty import _follow, measure_scales
+from relvec.learning.length_scale_uncertainty import _follow, measure_scale_uncertainty
 from relvec.moments import SufficientStatistics
 from relvec.posterior import condition
 from tests.learning.test_sparse_evidence import (
@@ -59,7 +59,7 @@ def test_information_is_that_of_the_evidence():
     )
 
 
-def test_information_of_some_inputs():
+def test_information_of_some_features():
     model, *_ = make(others=NO_LINES)
     theta, scale, kept = np.zeros(4), np.array([0.6, 0.0, 0.05]), np.array([0, 2])
     whole = model.information(theta, scale)
@@ -112,7 +112,7 @@ def test_uncertainty_is_that_of_the_joint_gaussian(centre, weight, noise):
     np.testing.assert_allclose(extra, total - plain, rtol=1e-4, atol=1e-9)
 
 
-def test_uncertainty_of_inputs_that_are_in_the_model():
+def test_uncertainty_of_features_in_the_model():
     scale = np.array([0.6, 0.0, 0.05])
     uncertainty, _ = follow(fit_at(RBF(0.9), scale, np.zeros(4)), np.diag([0.1, 0.01]))
     other = X.copy()
@@ -140,7 +140,7 @@ def learnt_scales(kind="ard"):
 def test_directions_of_a_model_are_independent_changes_of_its_scales(kind):
     fit = fit_at(RBF(0.9), SCALE, np.array([-1.0, 0.5, -2.0, 0.2]))
     learnt = learnt_scales(kind)
-    std, [uncertainty] = measure_scales(learnt, X, [fit], [None])
+    std, [uncertainty] = measure_scale_uncertainty(learnt, X, [fit], [None])
     assert (std > 0.0).all()
     assert uncertainty.directions(X).shape == (N, P if kind == "ard" else 1)
     variance = np.square(uncertainty.changes).sum(axis=1) * learnt.spread**4
@@ -149,7 +149,7 @@ def test_directions_of_a_model_are_independent_changes_of_its_scales(kind):
 
 def test_what_was_not_learnt_is_not_known():
     fit = fit_at(RBF(0.9), SCALE, np.zeros(4))
-    std, follows = measure_scales(learnt_scales("none"), X, [fit], [None])
+    std, follows = measure_scale_uncertainty(learnt_scales("none"), X, [fit], [None])
     assert np.isinf(std).all()
     assert follows == [None]
 

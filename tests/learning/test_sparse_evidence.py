@@ -165,19 +165,19 @@ def test_weights_count_copies():
 @pytest.mark.parametrize(
     "options", [{"smoothness": 0.5}, {"noise": 0.05, "others": NO_LINES}], ids=["flat", "held"]
 )
-def test_climb_raises_the_objective_and_keeps_zeros(options):
+def test_maximise_raises_the_objective_and_keeps_zeros(options):
     model = make(**options)[0]
     scale = np.array([0.6, 0.0, 0.05])
     theta = np.zeros(len(CENTERS) + model.others.shape[1])
-    moved, there, rise = model.climb(theta, scale, 10)
+    moved, there, rise = model.maximise(theta, scale, 10)
     assert rise > 0.1
     total = model.evaluate(moved, there).objective - model.evaluate(theta, scale).objective
     assert total == pytest.approx(rise, abs=1e-9)
     assert there[1] == 0.0
     assert (there[[0, 2]] > 0.0).all()
-    further = model.climb(moved, there, 500)
+    further = model.maximise(moved, there, 500)
     for _ in range(3):
-        further = model.climb(*further[:2], 500)
+        further = model.maximise(*further[:2], 500)
     assert further[2] < 1e-3
 
 
@@ -186,17 +186,17 @@ def test_without_atoms_nothing_moves():
     empty = SparseEvidence(RBF(), X, X[:0], NO_LINES, T, None, centre=True, objective=objective)
     point = empty.evaluate(np.empty(0), SCALE)
     np.testing.assert_array_equal(point.scale, 0.0)
-    _, scale, rise = empty.climb(np.empty(0), SCALE, 5)
+    _, scale, rise = empty.maximise(np.empty(0), SCALE, 5)
     assert rise == 0.0
     np.testing.assert_array_equal(scale, SCALE)
 
 
-def test_a_constant_target_has_no_objective_to_climb():
+def test_a_constant_target_has_no_objective_to_maximise():
     objective = objective_with(N - 1.0, 0.0, 0.0, None, 0.0)
     constant = SparseEvidence(
         RBF(), X, X[:0], NO_LINES, np.ones(N), None, centre=True, objective=objective
     )
-    _, scale, rise = constant.climb(np.empty(0), SCALE, 5)
+    _, scale, rise = constant.maximise(np.empty(0), SCALE, 5)
     assert rise == 0.0
     np.testing.assert_array_equal(scale, SCALE)
 

@@ -22,7 +22,7 @@ def problem_of(Phi, t, **kwargs):
 @pytest.mark.slow
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize(
-    "penalties", [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}]
+    "penalties", [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_penalty_prior": False}]
 )
 def test_ends_where_the_gradient_at_fixed_curvature_vanishes(update, penalties):
     Phi, t = kernel_problem(70, 0)

@@ -189,7 +189,7 @@ def compute_atom_evidence(
         )
     problem, bound = fitted_problem(model, inputs, y, sample_weight)
     problem, fit = _condition_problem(model, problem, bound, inputs)
-    known = reference.statistics(problem, fit)
+    known = reference.compute_statistics(problem, fit)
     noise = problem.noise_variance
     assert noise is not None
     scale = problem.moments.column_norm**2 / noise
@@ -266,7 +266,7 @@ def _condition_problem(
 
 def _choose_atoms(problem: Problem, fit: reference.Fit, known: Statistics) -> IndexArray:
     """Return the kept atoms of largest and smallest gain, and the pruned atom next to enter."""
-    gain = reference.worth(problem, fit, known)
+    gain = reference.compute_contributions(problem, fit, known)
     kept = fit.active[[int(gain.argmax()), int(gain.argmin())]] if len(gain) else fit.active
     is_out = problem.moments.usable & (known.s > problem.moments.resolution)
     is_out[fit.active] = False

@@ -157,10 +157,10 @@ def _list_candidates(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[Scal
     if learnt.kind == "none":
         yield null
     is_single = np.count_nonzero(learnt.spread) == 1
-    if is_single and learnt.is_known and isinstance(plan.learner.width, str):
+    if is_single and learnt.is_learnt and isinstance(plan.learner.scale_factor, str):
         narrow = plan.tuning.narrow_factor
-        moved = learnt.moved(learnt.relevance * (narrow / learnt.width))
-        yield scaled._replace(learnt=replace(moved, width=narrow))
+        moved = learnt.with_relevance(learnt.relevance * (narrow / learnt.scale_factor))
+        yield scaled._replace(learnt=replace(moved, scale_factor=narrow))
     yield from others
 
 

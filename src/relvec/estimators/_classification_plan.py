@@ -22,7 +22,7 @@ from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._linear_labels import fit_linear_labels
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._stacking import compute_stacking_weights, mix_with_class_prior
-from relvec.learning.length_scale_uncertainty import measure_scales
+from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.rows import row_key
 from relvec.likelihoods import Bernoulli, Likelihood, Softmax
 from relvec.moments import Storage
@@ -185,7 +185,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
             shared=recipe.n_latent > 1 and self.multi_class == "shared",
             min_gain=penalties,
             prior=prior,
-            is_prior=self.counts_at_bound,
+            is_penalty_prior=self.counts_at_bound,
             largest_latent=self.largest_latent or self.class_tuning.max_logit(recipe.n_latent),
         )
         return problem, fixed_intercept
@@ -303,5 +303,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
         for model in fit.class_model.models:
             rows = model.likelihood.bind(np.zeros(len(data.groups)), data.weight)
             curvatures.append(rows.apply_weights(rows.curvature(model.mean(data.X))))
-        std, _ = measure_scales(scaled.learnt, data.X, fit.class_model.models, curvatures)
+        std, _ = measure_scale_uncertainty(
+            scaled.learnt, data.X, fit.class_model.models, curvatures
+        )
         return replace(fit, relevance_std=std)

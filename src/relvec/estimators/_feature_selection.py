@@ -80,7 +80,7 @@ class FeatureSelectionOptions(CentredKernelOptions, SelectorMixin):
         (80, 5)
         """
         check_is_fitted(self)
-        return self.learnt_length_scales_.is_choice
+        return self.learnt_length_scales_.is_selection
 
     @property
     def feature_inclusion_probability_(self) -> Vector:
@@ -101,7 +101,7 @@ class FeatureSelectionOptions(CentredKernelOptions, SelectorMixin):
         """
         check_is_fitted(self)
         learnt = self.learnt_length_scales_
-        if not learnt.is_choice and learnt.kind not in ("none", "null"):
+        if not learnt.is_selection and learnt.kind not in ("none", "null"):
             return np.full(len(learnt.spread), np.nan)
         probability: Vector = expit(learnt.gain - learnt.penalty)
         return np.where(learnt.spread > 0.0, probability, 0.0)

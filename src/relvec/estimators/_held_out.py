@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.optimize import brentq
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.learning.rows import learning_rows
+from relvec.learning.rows import select_learning_rows
 
 if TYPE_CHECKING:
     from relvec.estimators._output import FittedOutput
@@ -123,7 +123,7 @@ def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
     elif X.dtype == object:
         X = sort_keys = np.arange(float(len(X)))[:, None]
-    rows, counts = learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
+    rows, counts = select_learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
     order = np.lexsort(np.hstack([sort_keys[rows], data.targets[rows]]).T[::-1])
     return rows[order], counts[order]
 

@@ -11,7 +11,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Novelty, fit_label_novelty
 from relvec.laplace.pairs import PairDesign, PairPosterior
-from relvec.laplace.variational import nearest_gaussian
+from relvec.laplace.variational import find_nearest_gaussian
 from relvec.likelihoods import Likelihood, Prediction, SoftmaxPrediction
 from relvec.likelihoods.softmax import BoundSoftmax
 from relvec.moments.gram import SufficientStatistics
@@ -148,7 +148,7 @@ def build_latent_model(
             mode.hessian.scale,
         )
         assert isinstance(likelihood, BoundSoftmax)
-        weights, hessian = nearest_gaussian(mode, likelihood)
+        weights, hessian = find_nearest_gaussian(mode, likelihood)
         variational = replace(
             posterior, weights=weights, factor=hessian.factor, scale=hessian.scale
         )

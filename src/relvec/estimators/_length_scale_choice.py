@@ -35,7 +35,7 @@ def choose_length_scales(
         All rows. Subsets are stratified by class.
     """
     differ = candidates[0].learnt.group != candidates[-1].learnt.group
-    is_wide = np.count_nonzero(candidates[0].learnt.spread) > LengthScaleTuning.many_inputs
+    is_wide = np.count_nonzero(candidates[0].learnt.spread) > LengthScaleTuning.many_features
     all_data = data
     if differ and is_wide:
         data = plan.merge_equal_rows(data)
@@ -105,4 +105,4 @@ def _cross_validate(
 
 def _candidate_key(candidate: ScaledBasis) -> tuple[str, float]:
     """Return the kind and the length-scale factor, by which candidates of folds are matched."""
-    return candidate.learnt.group, candidate.learnt.width
+    return candidate.learnt.group, candidate.learnt.scale_factor

@@ -58,7 +58,7 @@ def expose_length_scales(
     estimator.learnt_length_scales_ = learnt = scaled.learnt
     for name, value in EXPOSED.items():
         # learnt parameters of a kernel object do not belong to single features
-        if learnt.has_inputs or value == "kind":
+        if learnt.has_feature_scales or value == "kind":
             setattr(estimator, name, getattr(learnt, value))
     if relevance_std is not None:
         estimator.feature_relevance_std_ = relevance_std

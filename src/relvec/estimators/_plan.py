@@ -34,7 +34,7 @@ from relvec.estimators._refine import refine_scales
 from relvec.estimators._sparse_linear import describe_selected_features
 from relvec.learning import LengthScaleLearner
 from relvec.learning.learnt import SPARSE_LINEAR
-from relvec.learning.length_scale_uncertainty import measure_scales
+from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.prior_process import PriorProcess
 from relvec.moments import Moments, SufficientStatistics, compute_moments
 from relvec.priors import FlatPrior, Prior, resolve_prior
@@ -467,7 +467,7 @@ class RegressionPlan(Plan[RegressionFit]):
         if self.length_scale_uncertainty is None:
             return fit
         weights = [data.weight] * len(fit.outputs)
-        std, uncertain = measure_scales(fit.scaled.learnt, data.X, fit.outputs, weights)
+        std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)
         if self.length_scale_uncertainty:
             pairs = zip(fit.outputs, uncertain, strict=True)
             outputs = tuple(replace(output, scale_uncertainty=each) for output, each in pairs)

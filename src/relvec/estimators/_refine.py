@@ -14,9 +14,9 @@ from relvec._typing import Vector
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._output import RegressionFit, is_noise_negligible
 from relvec.learning import LearntLengthScales
-from relvec.learning.feature_rule import weigh_inputs
+from relvec.learning.feature_rule import select_features
 from relvec.learning.sparse_evidence import SparseEvidence
-from relvec.solvers.gaussian.state import objective_of
+from relvec.solvers.gaussian.state import build_objective
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
@@ -28,7 +28,7 @@ def refine_scales(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regre
     """Refine the length-scales and fit again, up to `n_refinements` times while that improves."""
     assert fit.scaled is not None
     # with several outputs the one of least noise would dominate
-    if not fit.scaled.learnt.is_known or len(fit.outputs) > 1:
+    if not fit.scaled.learnt.is_learnt or len(fit.outputs) > 1:
         return fit
     assert plan.learner is not None
     for _ in range(plan.learner.n_refinements):
@@ -53,7 +53,7 @@ def _fit_refined(
     is_kernel = (active >= atoms.start) & (active < atoms.stop)
     if not is_kernel.any():
         return None
-    objective = objective_of(problem, problem.noise_variance)
+    objective = build_objective(problem, problem.noise_variance)
     model = SparseEvidence(
         scaled.kernel,
         data.X,
@@ -65,7 +65,7 @@ def _fit_refined(
         objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
     )
     theta = np.concatenate([solution.log_lam[is_kernel], solution.log_lam[~is_kernel]])
-    theta, scale, increase = model.climb(theta, learnt.scale, tuning.n_joint_steps)
+    theta, scale, increase = model.maximise(theta, learnt.scale, tuning.n_joint_steps)
     if increase < tuning.min_improvement:
         return None
     for trial in _make_trials(model, theta, scaled, scale, tuning):
@@ -86,8 +86,8 @@ def _make_trials(
     """
     learnt = scaled.learnt
     relevance = scale * learnt.spread**2
-    moved = learnt.moved(relevance)
-    if not learnt.is_choice or len(scale) > tuning.max_joint_features:
+    moved = learnt.with_relevance(relevance)
+    if not learnt.is_selection or len(scale) > tuning.max_joint_features:
         return [moved]
     information, point = model.information(theta, scale), model.evaluate(theta, scale)
     if information is None or point is None:
@@ -96,12 +96,12 @@ def _make_trials(
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
     curvature = information / np.multiply.outer(unit, unit)
     penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.readmission_gain)
-    kept, mean, gain = weigh_inputs(curvature, point.scale / unit, relevance, penalties)
+    kept, mean, gain = select_features(curvature, point.scale / unit, relevance, penalties)
     kept &= learnt.spread > 0.0
     if not kept.any() or np.array_equal(kept, relevance > 0.0):
         return [moved]
     entering = kept & (relevance == 0.0)
     weighed = np.where(kept, np.where(entering, mean, relevance), 0.0)
     changed = kept != (relevance > 0.0)
-    other = learnt.moved(weighed)
+    other = learnt.with_relevance(weighed)
     return [replace(other, gain=np.where(changed, gain, learnt.gain)), moved]

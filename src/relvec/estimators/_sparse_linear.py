@@ -9,7 +9,7 @@ import numpy as np
 
 from relvec.learning import LearntLengthScales
 from relvec.solvers import inclusion_penalty
-from relvec.solvers.gaussian.reference import condition, potential, statistics
+from relvec.solvers.gaussian.reference import compute_best_gains, compute_statistics, condition
 
 if TYPE_CHECKING:
     from relvec.estimators._output import RegressionFit
@@ -31,6 +31,8 @@ def describe_selected_features(
         n_usable = int(np.count_nonzero(problem.moments.usable))
         penalties.append(inclusion_penalty(n_usable, len(active)))
         if output.posterior.target_variance > 0.0:
-            known = statistics(problem, condition(problem, active, np.exp(output.solution.log_lam)))
-            gain = np.maximum(gain, potential(problem, known)[0])
-    return replace(learnt.moved(relevance), gain=gain, penalty=min(penalties))
+            known = compute_statistics(
+                problem, condition(problem, active, np.exp(output.solution.log_lam))
+            )
+            gain = np.maximum(gain, compute_best_gains(problem, known)[0])
+    return replace(learnt.with_relevance(relevance), gain=gain, penalty=min(penalties))

@@ -92,6 +92,7 @@ RENAMED: dict[str, str] = {
     "widest": "strip_width",
     "shares": "class_prior",
     "widens": "adds_novelty_variance",
+    "width": "scale_factor",
 }
 """Former name of an attribute of a type of relvec: its name now."""
 

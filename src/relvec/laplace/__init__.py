@@ -1,4 +1,4 @@
-"""Latent functions with any likelihood: mode, curvature, evidence, gradient."""
+"""Laplace approximation for any likelihood: mode, Hessian, evidence and its gradient."""
 
 from relvec.laplace.mode import Mode, find_mode
 

@@ -1,11 +1,13 @@
-"""The Laplace approximation with any likelihood: mode, evidence and its gradient.
+"""Laplace approximation with any likelihood: mode, evidence and its gradient.
 
-Given precisions, Newton's method finds the mode of the posterior of the weights; the curvature
-there makes it a Gaussian, whose volume gives the evidence
+Given precisions, Newton's method finds the mode ``w`` of the posterior of the weights (Tipping
+2001, section 3; Rasmussen & Williams 2006, section 3.4). A Gaussian with the Hessian ``H`` at the
+mode approximates the posterior. Its integral gives the log evidence (log marginal likelihood)::
 
-    log p(t | w) - w'Aw / 2 + log|A| / 2 - log|H| / 2 + (number of intercepts) / 2 log(2 pi).
+    log p(t | w) - w'Aw / 2 + log|A| / 2 - log|H| / 2 + (number of intercepts) / 2 log(2 pi)
 
-It is exact if the likelihood is conjugate.
+Intercepts have a flat prior, hence no factor of ``A``. The result is exact for a Gaussian
+likelihood.
 """
 
 from __future__ import annotations
@@ -26,21 +28,24 @@ __all__ = ["Mode", "find_mode"]
 
 @dataclass(frozen=True)
 class Mode:
-    """The mode of the posterior of the weights, and the Gaussian around it."""
+    """Mode of the posterior of the weights, and the Gaussian approximation there."""
 
     design: Design
     hessian: Hessian
     weights: Vector
-    """Of the atoms, one latent function after the other, then of the intercepts."""
+    """Weights at the mode: atoms, one latent function after the other, then intercepts."""
     latent: Matrix
     """Latent functions at the training rows, offset included."""
     slope: Matrix
-    """Derivative of the log likelihood in these, weights of rows included."""
+    """Derivative of the log likelihood in the latent functions, times the weights of the rows."""
     log_evidence: float
     n_steps: int
 
     def is_credible(self, likelihood: BoundLikelihood) -> bool:
-        """Tell whether the likelihood believes the evidence; it does without atoms."""
+        """Return whether the evidence is below the bound of the likelihood, if it has one.
+
+        The Laplace approximation can exceed the true evidence where classes are separable.
+        """
         design = self.design
         if not isinstance(design, PairDesign) or not design.n_atoms:
             return True
@@ -52,26 +57,32 @@ class Mode:
         )
 
     def gradient(self, likelihood: BoundLikelihood, c: Penalty = 0.0, *, exact: bool) -> Vector:
-        """Derivative of the evidence, less `c` per degree of freedom, in the log precisions.
+        """Compute the gradient of the evidence, less `c` per degree of freedom, in log precisions.
+
+        At fixed curvature it is ``(gamma_i - alpha_i w_i^2) / 2``, which vanishes at ``alpha_i =
+        gamma_i / w_i^2`` (Tipping 2001, eq. 16). The exact derivative adds the change of the volume
+        ``log|H| / 2`` with the mode, ``dw / d log alpha_i = -S_i alpha_i w_i`` (Rasmussen &
+        Williams 2006, section 5.5.1).
 
         Parameters
         ----------
         likelihood : BoundLikelihood
-            Which the mode is of.
+            The likelihood of this mode.
         c : float or ndarray of shape (n_atoms,)
-            Penalty per degree of freedom, counted at the curvature of the mode.
+            Penalty per degree of freedom, at the curvature of the mode.
         exact : bool
-            Whether to follow the curvature as it moves with the mode. If not, the derivative
-            is that at fixed curvature, which the updates of Tipping and of MacKay set to zero.
+            Whether to include the change of the curvature with the mode. Otherwise the derivative
+            is that at fixed curvature, which the updates of MacKay and Tipping set to zero.
         """
         precision, covariance = self.hessian.precision, self.hessian.covariance
         determined = 1.0 - precision * covariance.diagonal() - precision * self.weights**2
         result: Vector = 0.5 * determined[: self.design.n_atoms]
         if not isinstance(c, float) or c:
-            result = result + self.hessian.degrees_slope(c)
+            result = result + self.hessian.degrees_of_freedom_slope(c)
         if exact:
-            drift = self.design.drift(self.hessian, likelihood, self.latent, c)
-            pull = covariance @ self.design.pull(drift)
+            # The mode follows the precisions, and the volume follows the mode.
+            drift = self.design.compute_volume_slope(self.hessian, likelihood, self.latent, c)
+            pull = covariance @ self.design.apply_transpose(drift)
             result = result + 0.5 * (precision * self.weights * pull)[: self.design.n_atoms]
         return result
 
@@ -87,7 +98,10 @@ def find_mode(
     max_steps: int = 100,
     tol: float = 1e-10,
 ) -> Mode:
-    """Maximise the posterior of the weights by Newton's method with backtracking.
+    """Find the mode of the posterior of the weights by Newton's method with backtracking.
+
+    Each step solves ``H step = X' slope - A w``, which is one step of iteratively reweighted least
+    squares (Tipping 2001, section 3).
 
     Parameters
     ----------
@@ -104,9 +118,9 @@ def find_mode(
     sizes : tuple of int, optional
         Number of atoms of each latent function, if there are several.
     max_steps : int, default=100
-        Most steps.
+        Largest number of steps.
     tol : float, default=1e-10
-        Rise of the log posterior, as the quadratic model sees it, at which to stop.
+        Predicted rise of the log posterior at which to stop.
 
     Examples
     --------
@@ -128,26 +142,26 @@ def find_mode(
         value = likelihood.total_log_density(latent) - 0.5 * float(precision @ (weights * weights))
         return value if math.isfinite(value) else -math.inf
 
-    with np.errstate(over="ignore", invalid="ignore"):  # of steps that go too far
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow of steps that are too long
         value, n_steps = -math.inf, 0
         if start is not None:
             here, latent = start, design.latent(start) + likelihood.offset_or_zero
             value = log_posterior(here, latent)
-        if not math.isfinite(value):  # also of weights that were good with other atoms
+        if not math.isfinite(value):  # no or unusable initial weights: start without atoms
             here = np.zeros(design.n_weights)
             here[design.n_atoms :] = np.atleast_1d(likelihood.null_latent()) @ design.contrast
             latent = design.latent(here) + likelihood.offset_or_zero
             value = log_posterior(here, latent)
         while True:
-            slope, rows = design.quadratic(likelihood, latent)
+            slope, rows = design.compute_slope_and_curvature(likelihood, latent)
             hessian = design.hessian(rows, precision)
-            gradient = design.pull(slope) - precision * here
+            gradient = design.apply_transpose(slope) - precision * here
             step = gradient
             if len(step):
                 step = hessian.scale * solve_cholesky(hessian.factor, hessian.scale * gradient)
             rise, change = float(gradient @ step), design.latent(step)
-            # Where all rows are saturated the posterior hardly rises any more, yet the curvature
-            # follows every step: latent values must have settled, too.
+            # If all probabilities are near 0 or 1, the posterior hardly rises any more, but the
+            # curvature still changes: the latent values must have converged as well.
             is_settled = rise < tol and float(np.abs(change).max(initial=0.0)) < 1e-4
             if is_settled or n_steps >= max_steps:
                 break
@@ -158,7 +172,7 @@ def find_mode(
                 if reached >= value + 1e-4 * length * rise - rounding:  # Armijo's condition
                     break
                 length *= 0.5
-            else:  # a rise is beyond rounding
+            else:  # the remaining rise is below rounding errors
                 break
             here, latent, value, n_steps = trial, there, reached, n_steps + 1
     evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * hessian.log_det

@@ -1,11 +1,12 @@
-"""Several latent functions, one per class, with one weight for each of some pairs.
+"""Several latent functions, one per class, with one weight for each active pair.
 
-A pair is an atom and a class: the logits of class k are a combination of the atoms it has, plus its
-intercept, so that the Hessian is as small as the model. All intercepts moved by the same
-amount change no probability, so they are parametrised by orthonormal contrasts, K - 1 numbers for
-K classes, on which a flat prior is regular.
+A pair is an atom and a class. The logits of class k are a linear combination of the atoms paired
+with it, plus its intercept, so the Hessian is as small as the model. Adding a constant to all
+intercepts changes no probability. They are therefore parametrised by orthonormal (Helmert)
+contrasts, K - 1 numbers for K classes, for which a flat prior leads to a proper posterior.
 
-The curvature of a row must be ``diag(y) - y y'``, as that of the softmax is.
+The curvature of a row must be ``diag(y) - y y'`` with the class probabilities ``y``, as for the
+softmax (Rasmussen & Williams 2006, eq. 3.38).
 """
 
 from __future__ import annotations
@@ -25,20 +26,20 @@ from relvec.likelihoods.base import BoundLikelihood
 __all__ = ["PairDesign", "PairPosterior", "logit_covariance"]
 
 
-class Shares(NamedTuple):
-    """Curvature of the rows: ``weight (diag(share) - share share')``."""
+class SoftmaxCurvature(NamedTuple):
+    """Curvature of the rows: ``weight (diag(y) - y y')`` with class probabilities ``y``."""
 
-    share: Matrix
-    """Positive, with rows adding up to one."""
+    probability: Matrix
+    """``y``: positive, with rows that sum to one."""
     weight: Vector
-    expected: Matrix
-    """Effect of every weight on the mean logit of each row."""
+    mean_effects: Matrix
+    """Effect of every weight on the mean logit ``sum_k y_k f_k`` of each row."""
 
 
 class PairDesign(Design):
-    """Columns of the pairs, classes in ascending order, and the contrasts of their intercepts.
+    """Linear map from the weights of pairs, and the contrasts of intercepts, to logits.
 
-    Of each class there are as many pairs as `sizes` says.
+    `columns` has the columns of the pairs, class by class; `sizes` the number of pairs per class.
     """
 
     n_latent: int
@@ -52,7 +53,7 @@ class PairDesign(Design):
         self.classes = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def latent(self, weights: Matrix) -> Matrix:
-        """Logits of all classes, shape (n_rows, n_classes).
+        """Compute the logits of all classes, shape (n_rows, n_classes).
 
         Given a matrix of weights, one model per column, the result has the models first.
         """
@@ -63,96 +64,102 @@ class PairDesign(Design):
         ]
         return np.moveaxis(np.stack(each, axis=-1), 0, -2)
 
-    def pull(self, residual: Matrix) -> Vector:
-        """Inner product of every weight's effect on the logits with `residual`."""
+    def apply_transpose(self, residual: Matrix) -> Vector:
+        """Compute ``X' residual``."""
         each = [residual[:, k] @ self.columns[:, block] for k, block in enumerate(self.classes)]
         return np.concatenate([*each, residual.sum(axis=0) @ self.contrast])
 
-    def quadratic(self, likelihood: BoundLikelihood, f: Matrix) -> tuple[Matrix, Shares]:
-        """Slope of the log likelihood in the logits, and its curvature."""
+    def compute_slope_and_curvature(
+        self, likelihood: BoundLikelihood, f: Matrix
+    ) -> tuple[Matrix, SoftmaxCurvature]:
+        """Compute slope and curvature of the log likelihood in the logits."""
         slope, share = likelihood.slope_and_curvature(f)
         weight = np.ones(len(share)) if likelihood.weight is None else likelihood.weight
-        return likelihood.apply_weights(slope), Shares(share, weight, self.expected(share))
+        return likelihood.apply_weights(slope), SoftmaxCurvature(
+            share, weight, self.mean_effects(share)
+        )
 
-    def reference(self, likelihood: BoundLikelihood) -> Shares:
-        """Return the largest curvature there is.
+    def compute_reference_curvature(self, likelihood: BoundLikelihood) -> SoftmaxCurvature:
+        """Return an upper bound of the curvature, which does not depend on the targets.
 
         Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2.
         """
         equal = np.full((len(self.columns), self.n_latent), 1.0 / self.n_latent)
         weight = np.ones(len(equal)) if likelihood.weight is None else likelihood.weight
-        return Shares(equal, weight * (0.5 * self.n_latent), self.expected(equal))
+        return SoftmaxCurvature(equal, weight * (0.5 * self.n_latent), self.mean_effects(equal))
 
-    def hessian(self, rows: Shares, precision: Vector) -> Hessian:
-        """Curvature in the weights of pairs, given that of the rows.
+    def hessian(self, rows: SoftmaxCurvature, precision: Vector) -> Hessian:
+        """Compute the negative Hessian in the weights of pairs.
 
-        Spec: with ``y`` the shares, ``v`` the weights of the rows and ``x_k`` the effects on
+        With ``y`` the probabilities, ``v`` the weights of the rows and ``x_k`` the effects on
         class k, ``H = sum_n v_n [ sum_k y_k x_k x_k' - (sum_k y_k x_k) (sum_k y_k x_k)' ] + A``.
         """
         weight, n = rows.weight, self.n_atoms
-        weighted = rows.expected * weight[:, None]
-        sums = weight @ rows.expected
-        matrix = -(rows.expected.T @ weighted)
+        weighted = rows.mean_effects * weight[:, None]
+        sums = weight @ rows.mean_effects
+        matrix = -(rows.mean_effects.T @ weighted)
         for k, block in enumerate(self.classes):
             matrix[block, block] += self.columns[:, block].T @ weighted[:, block]
             cross = np.multiply.outer(sums[block], self.contrast[k])
             matrix[block, n:] += cross
             matrix[n:, block] += cross.T
-        total = weight @ rows.share
+        total = weight @ rows.probability
         matrix[n:, n:] += self.contrast.T @ (total[:, None] * self.contrast)
         return Hessian(self, rows, matrix, precision)
 
-    def drift(self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty) -> Matrix:
-        """Derivative, in every logit, of twice the log volume plus `c` per degree.
+    def compute_volume_slope(
+        self, hessian: Hessian, likelihood: BoundLikelihood, f: Matrix, c: Penalty
+    ) -> Matrix:
+        """Derivative of ``log|H|`` plus twice `c` per degree of freedom, in every logit.
 
-        Spec: with ``V`` the covariance of a row's logits, classes by classes, and
+        With ``V`` the covariance of a row's logits, classes by classes, and
         ``B = diag(y) - y y'``, the derivative of ``tr(B V)`` is ``B (diag V - 2 V y)``.
         """
-        covariance = hessian.charged_covariance(c)
-        mixed = self.within(hessian.rows.expected @ covariance)
-        return self.curve(hessian.rows, self.variances(covariance) - 2.0 * mixed)
+        covariance = hessian.penalised_covariance(c)
+        mixed = self.sum_by_class(hessian.rows.mean_effects @ covariance)
+        return self.apply_curvature(hessian.rows, self.variances(covariance) - 2.0 * mixed)
 
-    def curve(self, rows: Shares, change: Matrix) -> Matrix:
+    def apply_curvature(self, rows: SoftmaxCurvature, change: Matrix) -> Matrix:
         """Apply ``diag(y) - y y'`` of each row."""
-        moved = rows.share * change
-        moved -= rows.share * moved.sum(axis=1, keepdims=True)
+        moved = rows.probability * change
+        moved -= rows.probability * moved.sum(axis=1, keepdims=True)
         return moved * rows.weight[:, None]
 
-    def sides(self, rows: Shares) -> list[tuple[Vector, Matrix]]:
-        """For each class, its own curvature and ``B`` times all effects."""
+    def list_curvatures(self, rows: SoftmaxCurvature) -> list[tuple[Vector, Matrix]]:
+        """List, for each class, its own curvature and its rows of ``B X``."""
         result = []
         for k in range(self.n_latent):
-            share = rows.weight * rows.share[:, k]
-            effects = (self.effects(k) - rows.expected) * share[:, None]
-            result.append((share * (1.0 - rows.share[:, k]), effects))
+            share = rows.weight * rows.probability[:, k]
+            effects = (self.effects(k) - rows.mean_effects) * share[:, None]
+            result.append((share * (1.0 - rows.probability[:, k]), effects))
         return result
 
     def relative_variances(self, classes: IndexArray, covariance: Matrix) -> Matrix:
-        """Variance of every logit less that of the class named for each row."""
+        """Compute the variance of every logit relative to the logit of the class of the row."""
         rows = np.arange(len(classes))
         own = np.zeros((len(classes), self.n_latent))
         own[rows, classes] = 1.0
-        shared = self.within(self.expected(own) @ covariance)
+        shared = self.sum_by_class(self.mean_effects(own) @ covariance)
         variance = self.variances(covariance) - 2.0 * shared
         variance += shared[rows, classes, None]
         return np.maximum(variance, 0.0)
 
-    def expected(self, probability: Matrix) -> Matrix:
-        """Effect of every weight on the mean logit of each row, shape (n_rows, n_weights)."""
+    def mean_effects(self, probability: Matrix) -> Matrix:
+        """Compute the effect of every weight on the mean logit, shape (n_rows, n_weights)."""
         result = np.empty((len(self.columns), self.n_weights))
         for k, block in enumerate(self.classes):
             np.multiply(self.columns[:, block], probability[:, k, None], out=result[:, block])
         result[:, self.n_atoms :] = probability @ self.contrast
         return result
 
-    def within(self, other: Matrix) -> Matrix:
-        """Sum, for each class, of the products of its effects with the entries of `other`."""
+    def sum_by_class(self, other: Matrix) -> Matrix:
+        """Sum, for each class, the products of its effects with the entries of `other`."""
         product = self.columns * other[:, : self.n_atoms]
         each = [product[:, block].sum(axis=1) for block in self.classes]
         return np.column_stack(each) + other[:, self.n_atoms :] @ self.contrast.T
 
     def variances(self, covariance: Matrix) -> Matrix:
-        """Variance of every logit, shape (n_rows, n_classes), given the weights' covariance."""
+        """Compute the variance of every logit, shape (n_rows, n_classes)."""
         n_rows, n = len(self.columns), self.n_atoms
         result = np.empty((n_rows, self.n_latent))
         for k, block in enumerate(self.classes):
@@ -164,14 +171,14 @@ class PairDesign(Design):
         return result
 
     def effects(self, k: int) -> Matrix:
-        """Effect of every weight on the logit of class `k`, shape (n_rows, n_weights)."""
+        """Return the effect of every weight on the logit of class `k`, (n_rows, n_weights)."""
         result = np.zeros((len(self.columns), self.n_weights))
         result[:, self.classes[k]] = self.columns[:, self.classes[k]]
         result[:, self.n_atoms :] = self.contrast[k]
         return result
 
     def all_effects(self) -> np.ndarray:
-        """Effects on the logits of all classes, shape (n_classes, n_rows, n_weights)."""
+        """Return the effects on all logits, shape (n_classes, n_rows, n_weights)."""
         return np.stack([self.effects(k) for k in range(self.n_latent)])
 
     def subset(self, rows: slice) -> PairDesign:
@@ -181,16 +188,16 @@ class PairDesign(Design):
 
 
 def logit_covariance(effects: np.ndarray, factor: Matrix, scale: Vector) -> np.ndarray:
-    """Covariance of the logits of each row, shape (n_rows, n_classes, n_classes).
+    """Compute the covariance of the logits of each row, shape (n_rows, n_classes, n_classes).
 
     Parameters
     ----------
     effects : ndarray of shape (n_classes, n_rows, n_weights)
-        Of the weights on the logits.
+        Effects of the weights on the logits.
     factor : ndarray of shape (n_weights, n_weights)
         Lower Cholesky factor of the precision of the weights, scaled.
     scale : ndarray of shape (n_weights,)
-        By which rows and columns of the precision were multiplied.
+        Factors by which rows and columns of the precision were multiplied.
     """
     n_classes, n_rows, n_weights = effects.shape
     flat = (effects * scale).reshape(n_classes * n_rows, n_weights).T
@@ -202,17 +209,17 @@ def logit_covariance(effects: np.ndarray, factor: Matrix, scale: Vector) -> np.n
 
 @dataclass(frozen=True)
 class PairPosterior:
-    """The Gaussian around the mode of several latent functions, without the training data.
+    """Gaussian approximation of the posterior of several latent functions, without training data.
 
-    Methods take the atoms in the model, of shape (n_rows, n_atoms), at new inputs.
+    Methods take the active atoms at new inputs, of shape (n_rows, n_atoms).
     """
 
     weights: Vector
     sizes: tuple[int, ...]
     place: IndexArray
-    """Atom of each pair, among those in the model."""
+    """Index of the atom of each pair, among the active atoms."""
     shift: Vector
-    """Taken off the atoms before they are multiplied by weights."""
+    """Subtracted from the atoms before they are multiplied by weights."""
     contrast: Matrix
     factor: Matrix
     """Cholesky factor of the Hessian, scaled to unit diagonal."""
@@ -220,7 +227,7 @@ class PairPosterior:
 
     @property
     def coef(self) -> Matrix:
-        """Weights of each class in a row; zero where it has no such atom."""
+        """Weights, one row per class; zero for atoms that are not paired with the class."""
         result = np.zeros((len(self.sizes), len(self.shift)))
         rows = np.repeat(np.arange(len(self.sizes)), self.sizes)
         result[rows, self.place] = self.weights[: len(self.place)]
@@ -228,7 +235,7 @@ class PairPosterior:
 
     @property
     def intercept(self) -> Vector:
-        """Logits where all atoms are zero; where they are not shifted, they add up to zero."""
+        """Logits where all atoms are zero; they sum to zero if the atoms are not shifted."""
         fitted: Vector = self.contrast @ self.weights[len(self.place) :]
         return fitted - self.coef @ self.shift
 

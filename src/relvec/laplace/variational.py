@@ -1,10 +1,10 @@
-"""The Gaussian nearest to the posterior of the weights of several latent functions.
+"""Variational Gaussian approximation of the posterior of several latent functions.
 
-The Gaussian around the mode is too wide where classes are separable: there the posterior falls off
-steeply on one side of the mode only. Here is the one of least Kullback-Leibler divergence
-``KL(q || posterior)``, precisions held (Opper and Archambeau, 2009). It is a fixed point: its
-precision is the curvature of the log posterior, averaged over itself, and the gradient, averaged
-over itself, vanishes.
+The Laplace approximation is too wide if classes are separable: the posterior then falls off steeply
+on one side of the mode only. This module computes the Gaussian ``q`` of smallest Kullback-Leibler
+divergence ``KL(q || posterior)``, with precisions held (Opper and Archambeau, 2009). It satisfies
+two fixed-point equations: its precision is the negative Hessian of the log posterior averaged over
+``q``, and the gradient averaged over ``q`` vanishes.
 """
 
 from __future__ import annotations
@@ -21,31 +21,34 @@ from relvec.laplace.hessian import Hessian
 from relvec.laplace.mode import Mode
 from relvec.laplace.pairs import PairDesign, logit_covariance
 
-__all__ = ["VariationalTuning", "nearest_gaussian"]
+__all__ = ["VariationalTuning", "find_nearest_gaussian"]
 
 
 @dataclass(frozen=True)
 class VariationalTuning:
-    """Numbers of the search, compared on ten sets of data."""
+    """Constants of the fixed-point iteration, chosen on ten data sets."""
 
     n_points: int = 32
-    """Values of the logits of a row over which is averaged; twice as many move probabilities by
-    .02 or so."""
+    """Points per row for averages over the logits; doubling them changes probabilities by about
+    0.02."""
     max_steps: int = 25
+    """Largest number of iterations."""
     tol: float = 0.03
-    """Change, in standard deviations and in the logarithm of one, at which to stop."""
+    """Change at which to stop: of the mean, in standard deviations, plus of the mean log
+    determinant."""
     first_step: float = 0.5
-    """Share of the way to the next fixed-point iterate; a full first step may diverge."""
+    """Initial damping, as a fraction of the fixed-point step; a full first step may diverge."""
     least_step: float = 0.25
+    """Smallest fraction of the fixed-point step."""
     block_entries: int = 2_000_000
-    """Numbers of the rows that are held at a time."""
+    """Largest number of array entries for the rows that are processed at a time."""
 
 
 _TUNING = VariationalTuning()
 
 
 class Averaging(Protocol):
-    """Likelihood of several latent functions whose derivatives can be averaged over them."""
+    """Likelihood of several latent functions with derivatives averaged over Gaussians."""
 
     @property
     def offset_or_zero(self) -> Matrix | float:
@@ -55,28 +58,28 @@ class Averaging(Protocol):
     def averaged_derivatives(
         self, mean: Matrix, covariance: np.ndarray, rows: slice, n_points: int
     ) -> tuple[Matrix, np.ndarray]:
-        """Slope and curvature of the weighted log density of rows, averaged over Gaussians."""
+        """Average slope and curvature of the weighted log density of rows over Gaussians."""
         ...
 
 
 class _Average(NamedTuple):
-    """Log likelihood averaged over a Gaussian: slope and curvature in the weights."""
+    """Slope and curvature of the log likelihood in the weights, averaged over a Gaussian."""
 
     slope: Vector
     curvature: Matrix
 
 
-def nearest_gaussian(
+def find_nearest_gaussian(
     mode: Mode, likelihood: Averaging, tuning: VariationalTuning = _TUNING
 ) -> tuple[Vector, Hessian]:
-    """Return mean and factorised precision of the Gaussian nearest to the posterior.
+    """Find mean and factorised precision of the Gaussian nearest to the posterior.
 
     Parameters
     ----------
     mode : Mode
-        Of the posterior, from which the search starts.
+        Mode of the posterior, the initial value.
     likelihood : Averaging
-        Which the mode is of.
+        The likelihood of this mode.
     """
     design, hessian, weights = mode.design, mode.hessian, mode.weights
     assert isinstance(design, PairDesign)
@@ -91,14 +94,15 @@ def nearest_gaussian(
         matrix = (1.0 - step) * matrix + step * (average.curvature + np.diag(prior))
         moved = Hessian(design, None, matrix.copy(), np.zeros(n_weights))
         white = solve_lower(moved.factor, moved.scale * (average.slope - prior * weights))
-        length = float(np.linalg.norm(white))  # of a full step, in standard deviations
+        length = float(np.linalg.norm(white))  # length of a full step, in standard deviations
         full = moved.scale * solve_lower(moved.factor, white, transposed=True)
         weights = weights + step * min(1.0, 1.0 / max(length, 1e-300)) * full
-        # a measure that depends neither on the order of classes nor on units
+        # This measure depends neither on the order of the classes nor on units.
         change = length + abs(moved.log_det - hessian.log_det) / n_weights
         hessian = moved
         if change < tuning.tol:
             break
+        # Longer steps while the iteration contracts, shorter ones otherwise.
         falls = change < 0.9 * before
         step = min(1.0, 1.3 * step) if falls else max(tuning.least_step, 0.6 * step)
         before = change

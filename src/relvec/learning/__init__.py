@@ -1,4 +1,4 @@
-"""What is learnt on top of weights and precisions: scales of inputs, and which of them matter."""
+"""Learning of length-scales and kernel parameters, and selection of features."""
 
 from relvec.learning.learnt import LearntLengthScales
 from relvec.learning.length_scales import KINDS, LengthScaleLearner

@@ -1,4 +1,4 @@
-"""Ascents of smooth objectives in scales, precisions and parameters of kernels."""
+"""Maximisation of smooth objectives in scales, precisions and kernel parameters."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ __all__ = ["Ascent", "ascend"]
 
 
 class Ascent(NamedTuple):
-    """Where an ascent led."""
+    """Result of a maximisation."""
 
     vector: Vector
+    """Parameters at the end."""
     value: float
+    """Objective at the end."""
     first: float
-    """Value at the start."""
+    """Objective at the initial parameters."""
     path: list[tuple[Vector, float]]
-    """Places after every step, and the values there."""
+    """Parameters and objective after every step."""
     steepness: float
-    """Norm of the slope at the start if the objective was not defined somewhere, else zero."""
+    """Norm of the initial gradient if the objective was undefined at some trial, else zero."""
 
 
 def ascend(
@@ -41,17 +43,18 @@ def ascend(
     Parameters
     ----------
     objective : callable
-        Gives the value and the slopes at a vector; None where they are not defined.
+        Returns value and gradient at a vector of parameters; None if they are undefined.
     start : ndarray of shape (n_parameters,)
-        Where to start.
+        Initial parameters.
     bounds : ndarray of shape (2, n_parameters)
         Lower and upper bounds.
     max_iter : int
-        Steps to take at most.
+        Largest number of steps.
     unit : float, default=1.0
-        In which the objective is measured: the first step is as long as the slope is steep.
+        Unit of the objective. The first step of L-BFGS has the length of the gradient, so a larger
+        unit makes it shorter.
     tolerance : float, default=2.2e-9
-        Rise in one step, relative to the value, at which the ascent ends.
+        Relative rise in one step at which to stop.
     """
     first, steepness, failed = None, 0.0, False
     path: list[tuple[Vector, float]] = []

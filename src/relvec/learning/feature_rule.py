@@ -1,13 +1,16 @@
-"""Which inputs a model keeps: the fast rule of weights, for the scales of inputs.
+"""Selection of features: the fast rule for weights, applied to the input scales.
 
-Around its scales the log likelihood of a model is nearly quadratic in them,
-``h' eta - eta' H eta / 2``. A scale is not negative, and has a half-normal prior with a precision
-of its own. As for weights, the evidence of one precision, all others held, has a closed form in
+Around the current input scales ``eta`` (Tipping 2001, eq. 52) the log likelihood of a model is
+approximately quadratic, ``h' eta - eta' H eta / 2``. A scale is not negative; its prior is
+half-normal with a precision ``b`` of its own (Heimsæter, 2021; for weights Chen, Tino and Yao,
+2009, use the same prior). As for weights (Tipping and Faul, 2003), the evidence as a function of
+one precision, all others held, has a closed form in::
 
     s = H_ii - H_io (H_oo + B_o)^-1 H_oi,     q = h_i - H_io (H_oo + B_o)^-1 h_o
 
-and is maximal at infinity where an input does not matter. (Heimsaeter, 2021, appendix A.1.1,
-takes ``B theta`` to be constant and finds a minimum.)
+where ``o`` are the other selected features and ``B_o`` their precisions. For an irrelevant feature
+the best precision is infinite. (Heimsæter, 2021, appendix A.1.1, takes ``B theta`` to be constant
+and finds a minimum of the evidence.)
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from scipy.special import log_ndtr
 
 from relvec._typing import BoolArray, Matrix, Vector
 
-__all__ = ["half_normal_gain", "weigh_inputs"]
+__all__ = ["half_normal_gain", "select_features"]
 
 GRID = np.concatenate(
     [
@@ -28,76 +31,81 @@ GRID = np.concatenate(
         1.0 - np.geomspace(0.09, 1e-14, 50),
     ]
 )
-"""Shares of the curvature that the prior leaves, at which the evidence is first looked at."""
+"""Initial grid of ``s / (b + s)``, dense near both ends."""
 
 
 def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
-    """Best precision of half-normal scales, and the log evidence that it gains over none.
+    """Find the best precision of half-normal scales, and its gain in log evidence over none.
 
-    Maximises ``log 2 + log(b / (b + s)) / 2 + q^2 / (2 (b + s)) + log Phi(q / sqrt(b + s))``.
+    Maximises ``log 2 + log(b / (b + s)) / 2 + q^2 / (2 (b + s)) + log Phi(q / sqrt(b + s))``: the
+    contribution of a Gaussian weight (Tipping and Faul, 2003), times two for the half-normal
+    density, times the posterior probability of a positive scale (``Phi`` is the normal
+    distribution function).
 
     Parameters
     ----------
     s, q : ndarray
-        Curvature and slope at zero, the others adapting.
+        Negative second and first derivative of the log evidence at scale zero, the other scales
+        integrated out.
 
     Returns
     -------
     gain : ndarray
-        Never negative; zero where the best precision is infinite, which it is for ``q <= 0``.
+        Never negative; zero if the best precision is infinite, as it is for ``q <= 0``.
     precision : ndarray
     """
     s, q = np.atleast_1d(s).astype(np.float64), np.atleast_1d(q).astype(np.float64)
     z = q / np.sqrt(np.maximum(s, 1e-300))
-    values = _share_evidence(GRID[:, None], z)
+    values = _evidence_of_share(GRID[:, None], z)
     best = np.argmax(values, axis=0)
     low, high = GRID[np.maximum(best - 1, 0)], GRID[np.minimum(best + 1, len(GRID) - 1)]
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    for _ in range(60):  # golden section, in all inputs at once
+    for _ in range(60):  # golden-section search, for all features at once
         left, right = high - ratio * (high - low), low + ratio * (high - low)
-        falls = _share_evidence(left, z) > _share_evidence(right, z)
+        falls = _evidence_of_share(left, z) > _evidence_of_share(right, z)
         low, high = np.where(falls, low, left), np.where(falls, right, high)
     share = 0.5 * (low + high)
-    gain = _share_evidence(share, z)
+    gain = _evidence_of_share(share, z)
     useful = (q > 0.0) & (gain > 0.0)
     precision = np.where(useful, s * (1.0 - share) / share, np.inf)
     return np.where(useful, gain, 0.0), precision
 
 
-def _share_evidence(share: Vector, z: Vector) -> Vector:
-    """Log evidence in terms of ``share = s / (b + s)`` and ``z = q / sqrt(s)``."""
+def _evidence_of_share(share: Vector, z: Vector) -> Vector:
+    """Compute the log evidence in terms of ``share = s / (b + s)`` and ``z = q / sqrt(s)``."""
     with np.errstate(divide="ignore"):
         occam = 0.5 * np.log1p(-share)
     result: Vector = math.log(2.0) + occam + 0.5 * share * z**2 + log_ndtr(z * np.sqrt(share))
     return result
 
 
-def weigh_inputs(
+def select_features(
     H: Matrix, slope: Vector, scale: Vector, penalty: Vector | float, *, rounds: int = 30
 ) -> tuple[BoolArray, Vector, Vector]:
-    """Take inputs out and in, one after the other, until the rule is content with all of them.
+    """Remove and add features, one after the other, until the selection no longer changes.
 
     Parameters
     ----------
     H : ndarray of shape (n_features, n_features)
-        What the data say of the scales, weights integrated out.
+        Information matrix of the scales, with the weights integrated out.
     slope : ndarray of shape (n_features,)
         Derivative of the log evidence at `scale`.
     scale : ndarray of shape (n_features,)
-        Scales now, zero for inputs that are out.
+        Current scales, zero for features that are not in the model.
     penalty : float or ndarray of shape (n_features,)
-        Log evidence that an input must bring.
+        Minimum gain in log evidence of a feature.
     rounds : int, default=30
-        Most passes over all inputs.
+        Largest number of passes over all features.
 
     Returns
     -------
     kept : ndarray of bool of shape (n_features,)
     mean : ndarray of shape (n_features,)
-        Where the approximation puts the scales; zero for those that are not kept.
+        Scales at the mode of the approximation; zero for features that are not kept.
     gain : ndarray of shape (n_features,)
-        Log evidence that each input brings, or would bring.
+        Gain in log evidence of each feature that is kept, or would be.
     """
+    # Expand around zero: the gradient at `scale` is h - H scale.
     h = slope + H @ scale
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
     gain, penalties = np.zeros(len(scale)), np.broadcast_to(penalty, scale.shape)
@@ -119,7 +127,7 @@ def weigh_inputs(
 
 
 def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, float]:
-    """Curvature and slope at zero of one scale, the others that are in adapting."""
+    """Compute ``s`` and ``q`` of one scale, with the other selected scales integrated out."""
     others = np.isfinite(precision)
     others[k] = False
     s, q = float(H[k, k]), float(h[k])
@@ -129,5 +137,5 @@ def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, fl
         s -= float(H[k, others] @ solved[:, 0])
         q -= float(H[k, others] @ solved[:, 1])
     if s <= 1e-10 * H[k, k]:
-        return 1.0, 0.0  # the others say it all: what is left are rounding errors
+        return 1.0, 0.0  # collinear with the other features, to rounding: no gain
     return s, q

@@ -1,8 +1,8 @@
-"""Where to start learning the parameters of a kernel.
+"""Learning of the parameters of a kernel, from several initialisations.
 
-The evidence of a process has many maxima in the period of a kernel, one for each that the data
-half agree with, and is flat where other parameters are far from the data. Periods and frequencies
-start at the peaks of a periodogram, other parameters at the best of a few multiples.
+The evidence of a Gaussian process has many local maxima in the period of a kernel, and is flat if
+other parameters are far from suitable values. Periods and frequencies are initialised at the peaks
+of a periodogram, other parameters at the best of a few multiples.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch
 from relvec.learning.tuning import LengthScaleTuning
 
-__all__ = ["at_bounds", "learn_parameters", "spectral_peaks"]
+__all__ = ["find_parameters_at_bounds", "find_spectral_peaks", "learn_parameters"]
 
 PERIODS, FREQUENCIES = ("period", "periodicity"), ("means",)
-"""What kernels call parameters that a periodogram can tell."""
+"""Names of kernel parameters that are initialised from a periodogram."""
 
 
 def _names(kernel: Kernel) -> list[str]:
@@ -36,36 +36,36 @@ def _is_one_of(name: str, kinds: tuple[str, ...]) -> bool:
 
 
 def learn_parameters(search: ProcessSearch, scale: Vector, max_iter: int) -> ProcessFit | None:
-    """Climb the evidence in the parameters of the kernel from several starts.
+    """Maximise the evidence over the parameters of the kernel, from several initialisations.
 
     Parameters
     ----------
     search : ProcessSearch
         The data and the kernel.
     scale : ndarray of shape (n_features,)
-        Scales of the inputs, which stay.
+        Input scales of the features, which are held.
     max_iter : int
-        Steps of the last climb.
+        Largest number of steps of the last ascent.
 
     Returns
     -------
     fit : ProcessFit or None
-        The best end; None if the kernel is no covariance where it was given.
+        The best local optimum; None if the kernel is not a covariance at its own parameters.
     """
     tuning, given = search.tuning, search.start(scale)
     if given.objective == -math.inf:
         return None
     if not len(given.theta):
-        return search.climb(given, max_iter, "none")
-    thetas = [given.theta, *_by_peaks(search.kernel, search.process, tuning)]
-    starts = [given, *(_swept(search, given._replace(theta=theta)) for theta in thetas)]
-    ends = [search.climb(start, tuning.first_steps, "none") for start in starts]
-    return search.climb(max(ends, key=attrgetter("objective")), max_iter, "none")
+        return search.maximise(given, max_iter, "none")
+    thetas = [given.theta, *_start_at_peaks(search.kernel, search.process, tuning)]
+    starts = [given, *(_sweep_parameters(search, given._replace(theta=theta)) for theta in thetas)]
+    ends = [search.maximise(start, tuning.initial_steps, "none") for start in starts]
+    return search.maximise(max(ends, key=attrgetter("objective")), max_iter, "none")
 
 
-def _swept(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
-    """Take, one parameter after the other, the best of a few multiples; periods stay."""
-    fit = search.valued(fit)
+def _sweep_parameters(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
+    """Set each parameter, one after the other, to the best of a few multiples; periods are held."""
+    fit = search.evaluate(fit)
     low, high = np.asarray(search.kernel.bounds).T
     for place, name in enumerate(_names(search.kernel)):
         if _is_one_of(name, PERIODS + FREQUENCIES):
@@ -74,18 +74,18 @@ def _swept(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
         for factor in search.tuning.parameter_factors:
             theta = fit.theta.copy()
             theta[place] = np.clip(theta[place] + math.log(factor), low[place], high[place])
-            trials.append(search.valued(fit._replace(theta=theta)))
+            trials.append(search.evaluate(fit._replace(theta=theta)))
         fit = max(trials, key=attrgetter("objective"))
     return fit
 
 
-def _by_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[Vector]:
-    """Give periods and frequencies to peaks of the periodogram, each peak once to the first."""
+def _start_at_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[Vector]:
+    """Initialise periods and frequencies at peaks of the periodogram, one vector per first peak."""
     names = _names(kernel)
     places = [i for i, name in enumerate(names) if _is_one_of(name, PERIODS + FREQUENCIES)]
     if not places:
         return []
-    peaks = spectral_peaks(process.X, process.targets, process.weight, tuning.n_peaks)
+    peaks = find_spectral_peaks(process.X, process.targets, process.weight, tuning.n_peaks)
     low, high = np.asarray(kernel.bounds).T
     thetas = []
     for first in range(len(peaks)):
@@ -94,41 +94,41 @@ def _by_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) -> list[
             frequency = peaks[(first + number) % len(peaks)]
             theta[place] = math.log(frequency)
             if _is_one_of(names[place], PERIODS):
-                # what repeats itself does so after several periods as well
+                # A function of some period also has its multiples as periods; respect the bound.
                 n_periods = max(1, math.ceil(math.exp(low[place]) * frequency))
                 theta[place] = math.log(n_periods / frequency)
         thetas.append(np.clip(theta, low, high))
     return thetas
 
 
-def at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
-    """Names of the parameters that are at a bound beyond which the evidence rises."""
+def find_parameters_at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[str, ...]:
+    """Find the names of the parameters at a bound beyond which the evidence would rise."""
     if not len(fit.theta):
         return ()
     point = search.process.evaluate(search.kernel, *fit[:4])
     if point is None:
         return ()
     low, high = np.asarray(search.kernel.bounds).T
-    close = search.tuning.negligible
+    close = search.tuning.negligible_change
     outward = np.where(fit.theta > high - close, point.theta, 0.0)
     outward = np.where(fit.theta < low + close, -point.theta, outward)
-    risen = outward > search.tuning.idle
+    risen = outward > search.tuning.negligible_loss
     return tuple(dict.fromkeys(np.array(_names(search.kernel))[risen].tolist()))
 
 
-def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> Vector:
-    """Frequencies at which a sine along one of the inputs explains most, best first.
+def find_spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> Vector:
+    """Find the frequencies at which a sinusoid of one feature explains most variance, best first.
 
-    Least squares of a sine, a cosine and a constant at every frequency (Lomb and Scargle), summed
-    over the targets. Frequencies are a fifth of their resolution apart and end where a typical gap
-    between values of an input is half a period.
+    This is a Lomb-Scargle periodogram: least squares of a sine, a cosine and a constant at every
+    frequency, summed over the targets. The spacing is a fifth of the resolution. The largest
+    frequency has half a period in the median gap between values of the feature.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.learning.kernel_parameters import spectral_peaks
+    >>> from relvec.learning.kernel_parameters import find_spectral_peaks
     >>> x = np.random.default_rng(0).uniform(0, 10, size=(80, 1))
-    >>> 1.0 / spectral_peaks(x, np.sin(2 * np.pi * x / 1.7), np.ones(80), 1).round(1)
+    >>> 1.0 / find_spectral_peaks(x, np.sin(2 * np.pi * x / 1.7), np.ones(80), 1).round(1)
     array([1.66666667])
     """
     found = []
@@ -139,18 +139,21 @@ def spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int) -> 
         if not len(gaps):
             continue
         step = 0.2 / gaps.sum()
-        most = min(0.5 / np.median(gaps) / step, 10_000.0)  # clusters of inputs have tiny gaps
+        most = min(0.5 / np.median(gaps) / step, 10_000.0)  # clustered values have tiny gaps
         frequency = step * np.arange(1.0, math.floor(most) + 2.0)
         angle = 2.0 * math.pi * np.multiply.outer(column - column[0], frequency)
         waves = [np.cos(angle), np.sin(angle)]
         waves = [wave - share @ wave for wave in waves]
         (cc, cs), (_, ss) = [[share @ (a * b) for b in waves] for a in waves]
         along = [(share[:, None] * targets).T @ wave for wave in waves]
+        # Explained variance b' A^-1 b with the 2 x 2 Gram matrix A of centred cosine and sine.
         power = ss * along[0] ** 2 - 2.0 * cs * along[0] * along[1] + cc * along[1] ** 2
         determinant = cc * ss - cs**2
-        told = determinant > 1e-9 * cc * ss  # else the waves are the same at these inputs
-        power = np.where(told, power / np.where(told, determinant, 1.0), 0.0).sum(axis=0)
+        is_identified = determinant > 1e-9 * cc * ss  # else cosine and sine are collinear
+        power = np.where(is_identified, power / np.where(is_identified, determinant, 1.0), 0.0).sum(
+            axis=0
+        )
         before, after = np.r_[-np.inf, power[:-1]], np.r_[power[1:], -np.inf]
-        for place in np.flatnonzero((power > before) & (power >= after) & told):
+        for place in np.flatnonzero((power > before) & (power >= after) & is_identified):
             found.append((float(power[place]), float(frequency[place])))
     return np.array([frequency for _, frequency in sorted(found, reverse=True)[:n_peaks]])

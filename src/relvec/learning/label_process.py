@@ -1,13 +1,13 @@
-"""The evidence of a Gaussian process of logits, as a function of the scales of its inputs.
+"""Evidence of a Gaussian process for class labels, as a function of its input scales.
 
-Laplace's approximation (Rasmussen and Williams, 2006, algorithms 3.1 and 5.1): with ``f`` the mode
-of the logits, ``W`` the curvature of the log likelihood there and ``B = I + W^1/2 K W^1/2``::
+Laplace approximation (Rasmussen & Williams 2006, eq. 3.32, algorithms 3.1 and 5.1): with ``f`` the
+mode of the logits, ``W`` the curvature of the log likelihood there and ``B = I + W^1/2 K W^1/2``::
 
     log p = log p(t | f) - f' K^-1 f / 2 - log|B| / 2
 
-Several classes are told apart one against the rest, with scales in common. A regression of the
-labels, which would be cheaper, sees steps where the logits are smooth, and asks for kernels that
-are too narrow.
+Several classes are treated one against the rest, with common scales. A regression on the labels
+would be cheaper, but labels are steps where the logits are smooth: the length-scales would be too
+short.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ __all__ = ["LabelProcess"]
 
 
 class _Mode(NamedTuple):
-    """Mode of the logits of one class, and what the gradient needs."""
+    """Mode of the logits of one class, and quantities for the gradient."""
 
     log_evidence: float
     dual: Vector
-    """``K^-1 f``, which is the gradient of the log likelihood."""
+    """``K^-1 f``, which equals the gradient of the log likelihood at the mode."""
     logit: Vector
     curvature: Vector
     factor: Matrix
 
 
 class LabelProcess(Process):
-    """Labels of a Gaussian process whose parameters are to be learnt.
+    """Data of a Gaussian process classifier whose parameters are to be learnt.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     targets : ndarray of shape (n_samples, n_classes)
-        Indicators, 0 or 1, each told apart from the rest.
+        Class indicators, 0 or 1; each class is modelled against the rest.
     weight : ndarray of shape (n_samples,), default=None
-        How often each row counts; all positive.
+        Frequency weights of the rows; all positive.
     explicit : ndarray of shape (n_samples, n_columns), default=None
-        Columns that are in the model besides the kernels.
+        Columns that are in the model in addition to the kernels.
     settled : float, default=1e-6
-        Rise of the log posterior at which a mode is found.
+        Rise of the log posterior at which the search for a mode stops.
     """
 
     signal_bounds = (-7.0, 2.0 * math.log(100.0))
-    max_rows = 300  # one evaluation is several of a regression, for each class
-    dear_classes = 3
-    """With more classes an evaluation takes no longer than with these: it is shown fewer rows."""
-    widths = (0.5, 1.0)  # neither is always better
+    max_rows = 300  # an evaluation costs as much as several of a regression, for each class
+    full_cost_classes = 3
+    """With more classes fewer rows are used; an evaluation costs no more than with these."""
+    scale_factors = (0.5, 1.0)  # neither is always better
     noise, intercept_variance = 0.0, 25.0  # prior variance of the intercept of a logit
     weighs_covariance = False
 
@@ -87,14 +87,14 @@ class LabelProcess(Process):
         >>> [LabelProcess.affordable_rows(n_classes) for n_classes in (1, 3, 10)]
         [300, 300, 200]
         """
-        return int(cls.max_rows * min(1.0, cls.dear_classes / n_targets) ** (1 / 3))
+        return int(cls.max_rows * min(1.0, cls.full_cost_classes / n_targets) ** (1 / 3))
 
     def ranked(self) -> Self:
-        """Return the process itself: ranks of two values are two values."""
+        """Return the process itself: ranks of two values are again two values."""
         return self
 
     def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
-        """Sum over the classes, each climb to a mode starting from the last one."""
+        """Sum the log evidence over the classes; each mode is searched from the previous one."""
         total, E = 0.0, np.zeros_like(covariance) if slopes else None
         for number, target in enumerate(self.labels.T):
             mode = self._find_mode(covariance, target, self._duals[number])
@@ -109,11 +109,14 @@ class LabelProcess(Process):
         return total, E
 
     def _find_mode(self, K: Matrix, target: Vector, dual: Vector | None) -> _Mode | None:
-        """Newton's method in the logits, steps halved until the posterior rises."""
+        """Find the mode of the logits by Newton's method, with steps halved until it rises.
+
+        Algorithm 3.1 of Rasmussen & Williams (2006), in terms of ``dual = K^-1 f``.
+        """
         dual = np.zeros(len(target)) if dual is None else dual
         logit = K @ dual
         value = self._log_posterior(target, logit, dual)
-        for _ in range(50):  # a handful do unless labels are all but separated
+        for _ in range(50):  # a few suffice, unless the classes are almost separable
             curvature, factor = self._curvature(K, logit)
             if factor is None:
                 return None
@@ -142,7 +145,7 @@ class LabelProcess(Process):
         return _Mode(evidence, dual, logit, curvature, factor)
 
     def _curvature(self, K: Matrix, logit: Vector) -> tuple[Vector, Matrix | None]:
-        """Return W at some logits, and the Cholesky factor of B if there is one."""
+        """Compute ``W`` at some logits, and the Cholesky factor of ``B`` if there is one."""
         probability = expit(logit)
         curvature = self.weight * probability * (1.0 - probability)
         root = np.sqrt(curvature)
@@ -157,14 +160,17 @@ class LabelProcess(Process):
 
 
 def _entry_slopes(K: Matrix, mode: _Mode) -> Matrix:
-    """Derivative of the evidence in the entries of K, the mode following.
+    """Compute the derivative of the evidence in the entries of ``K``.
+
+    Algorithm 5.1 of Rasmussen & Williams (2006): the explicit part ``(a a' - R) / 2`` with ``a =
+    K^-1 f``, plus the implicit part through the mode, which moves with ``K``.
 
     With ``R = W^1/2 B^-1 W^1/2`` the posterior covariance of the logits is ``K - K R K = W^-1/2 (I
     - B^-1) W^-1/2``.
     """
     probability, root = expit(mode.logit), np.sqrt(mode.curvature)
     R = inverse_from_cholesky(mode.factor)
-    # half the posterior variance times the third derivative of the log likelihood
+    # Half the posterior variance times the third derivative of the log likelihood.
     moved = 0.5 * (R.diagonal() - 1.0) * (1.0 - 2.0 * probability)
     R *= root
     R *= root[:, None]

@@ -1,4 +1,4 @@
-"""Scales of inputs, and how they were found."""
+"""Learnt length-scales of features, and how they were found."""
 
 from __future__ import annotations
 
@@ -12,15 +12,24 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.kernels import Linear, ScaledInputs
 
-__all__ = ["SPARSE_LINEAR", "LearntLengthScales", "by_relevance", "merged", "nothing_learnt"]
+__all__ = [
+    "SPARSE_LINEAR",
+    "LearntLengthScales",
+    "build_unlearnt",
+    "merge_targets",
+    "scales_from_relevance",
+]
 
 SPARSE_LINEAR = "sparse linear"
-"""Group of a model that is linear in inputs that it chooses."""
+"""Group of a model that is linear in selected features."""
 
 
 @dataclass(frozen=True)
 class LearntLengthScales:
-    """Scales of inputs, and how they were found.
+    """Learnt length-scales of features, and how they were found.
+
+    The input scale of a feature is ``eta = 1 / (2 length_scale^2)`` for a Gaussian kernel (Tipping
+    2001, eq. 52).
 
     Examples
     --------
@@ -35,39 +44,41 @@ class LearntLengthScales:
     """
 
     kernel: Kernel
-    """Kernel of inputs in their own units."""
+    """Kernel of features in their own units."""
     scale: Vector
-    """Inverse squared widths in the units of the inputs; zero for those left out."""
+    """Input scales ``eta`` in the units of the features; zero for features left out."""
     relevance: Vector
-    """The same in units of the standard deviation of each input."""
+    """Input scales in units of the standard deviation of each feature: ``eta * spread^2``."""
     spread: Vector
-    """Those standard deviations, over the rows that were looked at."""
+    """Standard deviations of the features over the rows used for learning."""
     gain: Vector
-    """Log evidence that each input brings to the process, or would at its best; to the sparse
-    model where that overruled the process."""
+    """Gain in log evidence of each feature, or its possible gain if it was left out; for the
+    Gaussian process, or for the sparse model if that changed the selection."""
     kind: str
-    """"ard", "isotropic" or "kernel"; "none" if no input says anything of the targets, so that all
-    have a width that was not learnt; "null" if then no input is used; "linear" if the model is not
-    one of kernels but linear in the inputs, in units of their standard deviations."""
+    """"ard", "isotropic" or "kernel"; "none" if the features do not explain the targets, so that
+    all have a common length-scale that was not learnt; "null" if then no feature is used; "linear"
+    if the model is linear in the standardised features instead of having kernels."""
     group: str
-    """What was learnt: the same for proposals that differ in the width of kernels only."""
+    """Name of the fit; the same for candidates that differ in `scale_factor` only."""
     path: Matrix
-    """Relevance of every input after each step."""
+    """Relevance of every feature after each step."""
     path_objective: Vector
+    """Objective after each step."""
     penalty: float = 0.0
-    """Log evidence that an input had to bring."""
+    """Minimum gain in log evidence of a feature."""
     log_evidence: float = math.nan
-    """Of the Gaussian process, on the rows it was shown."""
-    width: float = 1.0
-    """Factor of the scales of the process that gave these."""
+    """Log evidence of the Gaussian process, on the rows used for learning."""
+    scale_factor: float = 1.0
+    """Ratio of these input scales to those of the Gaussian process."""
     replaced: LearntLengthScales | None = None
-    """Scales of the kernels that a linear model stands in place of: they say what is far away."""
+    """Length-scales of the kernels that a linear model replaced; error bars use them to find out
+    which inputs are far from the data."""
     at_bounds: tuple[str, ...] = ()
-    """Parameters of a kernel at a bound beyond which the evidence rises."""
+    """Names of kernel parameters at a bound beyond which the evidence would rise."""
 
     @property
-    def has_inputs(self) -> bool:
-        """Whether inputs have scales, rather than a kernel parameters."""
+    def has_feature_scales(self) -> bool:
+        """Whether features have length-scales, rather than the kernel parameters of its own."""
         return isinstance(self.kernel, ScaledInputs)
 
     @property
@@ -83,17 +94,17 @@ class LearntLengthScales:
 
     @property
     def is_shared(self) -> bool:
-        """Whether all inputs have the same width."""
+        """Whether all features have the same relevance."""
         return self.kind in ("isotropic", "linear", "none", "null")
 
     @property
-    def is_known(self) -> bool:
-        """Whether these are scales of kernels that were learnt."""
+    def is_learnt(self) -> bool:
+        """Whether these are learnt length-scales of kernels."""
         return self.kind in ("ard", "isotropic")
 
     @property
-    def is_choice(self) -> bool:
-        """Whether inputs were chosen; otherwise scales began as one width, and none is left out."""
+    def is_selection(self) -> bool:
+        """Whether features were selected; otherwise none is left out."""
         return self.group.startswith("ard") or self.group == SPARSE_LINEAR
 
     @property
@@ -103,47 +114,47 @@ class LearntLengthScales:
             return len(self.kernel.theta)
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))
 
-    def moved(self, relevance: Vector) -> LearntLengthScales:
-        """Return other scales found from these; those that differ are no longer shared."""
+    def with_relevance(self, relevance: Vector) -> LearntLengthScales:
+        """Return a copy with other relevances; the kind becomes "ard" if they differ."""
         kept = relevance[relevance > 0.0]
         differ = len(kept) > 1 and not np.allclose(kept, kept[0], rtol=1e-9, atol=0.0)
         return replace(
             self,
-            **by_relevance(self.kernel.kernel, relevance, self.spread),
+            **scales_from_relevance(self.kernel.kernel, relevance, self.spread),
             kind="ard" if differ else self.kind,
             path=np.vstack([self.path, relevance]),
             path_objective=np.append(self.path_objective, np.nan),
         )
 
     def as_null(self) -> LearntLengthScales:
-        """Return what is said of the inputs if the model uses none of them."""
+        """Return the description of a model that uses no feature."""
         null, unused = self, np.zeros_like(self.spread)
-        if self.has_inputs:
-            null = nothing_learnt(self.kernel.kernel, self.spread, self.penalty)
+        if self.has_feature_scales:
+            null = build_unlearnt(self.kernel.kernel, self.spread, self.penalty)
             null = replace(null, gain=self.gain, relevance=unused, scale=unused)
         return replace(null, kind="null", group="null")
 
     def as_linear(self, *, is_sparse: bool = False) -> LearntLengthScales:
-        """Return what is said of the inputs if the model is linear in all or, sparse, in some."""
+        """Return the description of a model that is linear in all or, if sparse, some features."""
         relevance = np.where(self.spread > 0.0, 1.0, 0.0)
-        linear = by_relevance(Linear(), relevance, self.spread)
+        linear = scales_from_relevance(Linear(), relevance, self.spread)
         group = SPARSE_LINEAR if is_sparse else "linear"
-        return replace(self, **linear, kind="linear", group=group, width=1.0, replaced=self)
+        return replace(self, **linear, kind="linear", group=group, scale_factor=1.0, replaced=self)
 
 
-def by_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
-    """Return what relevances say of the scales of a kernel: zero for inputs that are constant."""
+def scales_from_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
+    """Build kernel and input scales from relevances; scales of constant features are zero."""
     scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
     kernel = ScaledInputs(kernel, scale)
     return {"kernel": kernel, "scale": scale, "relevance": relevance, "spread": spread}
 
 
-def nothing_learnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLengthScales:
-    """Where inputs say nothing of the targets, all that vary are alike."""
+def build_unlearnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLengthScales:
+    """Build the result if the features do not explain the targets: one common relevance."""
     varies = spread > 0.0
     relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
     return LearntLengthScales(
-        **by_relevance(kernel, relevance, spread),
+        **scales_from_relevance(kernel, relevance, spread),
         gain=np.zeros(len(spread)),
         penalty=penalty,
         kind="none",
@@ -153,13 +164,16 @@ def nothing_learnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLeng
     )
 
 
-def merged(proposals: list[tuple[LearntLengthScales, ...]]) -> tuple[LearntLengthScales, ...]:
-    """Join what was learnt for several targets: an input matters as much as to any of them.
+def merge_targets(
+    proposals: list[tuple[LearntLengthScales, ...]],
+) -> tuple[LearntLengthScales, ...]:
+    """Merge the length-scales of several targets: the relevance of a feature is the largest one.
 
     Parameters
     ----------
     proposals : list of tuple of LearntLengthScales
-        For each target. Those to which no input says anything do not count, unless all are such.
+        Candidates for each target. Targets that no feature explains are ignored, unless there are
+        no others.
     """
     informed = [each for each in proposals if each[0].kind != "none"] or proposals
     by_group = [{part.group: part for part in each} for each in informed]
@@ -167,18 +181,18 @@ def merged(proposals: list[tuple[LearntLengthScales, ...]]) -> tuple[LearntLengt
     groups = sorted(in_all, key=list(by_group[0]).index) or [informed[0][-1].group]
     joined = []
     for group in groups:
-        # a target may have scales of one kind only: it takes part with those
+        # A target may have candidates of one kind only: use these.
         parts = [found.get(group, list(found.values())[-1]) for found in by_group]
         joined.append(_joined(parts))
     return tuple(joined)
 
 
 def _joined(parts: list[LearntLengthScales]) -> LearntLengthScales:
-    """Join scales of one kind."""
+    """Merge candidates of one kind."""
     best = max(parts, key=lambda part: part.log_evidence)
     relevance = np.max([part.relevance for part in parts], axis=0)
     return replace(
-        best.moved(relevance),
+        best.with_relevance(relevance),
         gain=np.max([part.gain for part in parts], axis=0),
         log_evidence=float(sum(part.log_evidence for part in parts)),
     )

@@ -1,9 +1,10 @@
-"""How well the data fix the scales of a fitted model, and what that leaves open of its function.
+"""Uncertainty of the input scales of a fitted model, and of its function because of it.
 
 With ``D`` the derivative of the function in the scales and ``C`` the covariance of the targets, the
-data say ``D' C^-1 D`` of the scales: a change of the function that other weights could bring about
-as well tells nothing. At its mode a latent function is a regression whose noise has the inverse
-variances of the curvature of the likelihood, so that this serves every likelihood.
+information matrix of the scales is ``D' C^-1 D``, weights integrated out: a change of the function
+that other weights could produce as well carries no information. At its mode a latent function is a
+regression with the curvature of the likelihood as inverse noise variances, so the same formula
+applies to every likelihood.
 """
 
 from __future__ import annotations
@@ -21,50 +22,50 @@ from relvec.kernels import scale_jacobian
 from relvec.learning.learnt import LearntLengthScales
 from relvec.posterior import Posterior
 
-__all__ = ["ScaleUncertainty", "integrated_information", "measure_scales"]
+__all__ = ["ScaleUncertainty", "integrated_information", "measure_scale_uncertainty"]
 
 
 @dataclass(frozen=True, eq=False)
 class ScaleUncertainty:
-    """Change of a function with its scales, the weights following.
+    """Change of a function with its input scales, with the weights adapting.
 
-    To first order in the scales the joint posterior of weights and scales is a Gaussian. Given the
-    scales, weights are as in the posterior; what is left is the derivative of the function
-    in the scales less what other weights and another intercept make up for.
+    To first order in the scales, the joint posterior of weights and scales is Gaussian. Given the
+    scales, the weights have their usual posterior. The remaining change is the derivative of the
+    function in the scales, less what a change of the weights and the intercept compensates.
     """
 
     atoms: Any
     posterior: Posterior
     changes: Matrix
-    """Changes of the scales that are not zero, one in each column."""
+    """Directions of change of the non-zero scales, one in each column."""
     middle: Vector
-    """Mean over the training rows of the derivative of the function along each."""
+    """Mean over the training rows of the derivative of the function in each direction."""
     response: Matrix
-    """Change of the weights of unit atoms that makes up for each."""
+    """Change of the weights of unit atoms that compensates each direction."""
 
     def directions(self, X: Matrix) -> Matrix:
-        """Change of the function along each change of the scales."""
+        """Compute the change of the function in each direction, the weights adapting."""
         unit = (self.atoms.evaluate(X) - self.posterior.column_mean) / self.posterior.column_norm
         slopes = _slopes(self.atoms, self.posterior, X, self.changes)
         return slopes - self.middle - unit @ self.response
 
 
-def measure_scales(
+def measure_scale_uncertainty(
     learnt: LearntLengthScales, X: Matrix, fits: Sequence[Any], weights: Sequence[Vector | None]
 ) -> tuple[Vector, list[ScaleUncertainty | None]]:
-    """Return the standard deviations of relevances, and what they leave open of each function.
+    """Compute the standard deviations of relevances, and the uncertainty of each function.
 
     Parameters
     ----------
     learnt : LearntLengthScales
-        The scales; if all inputs share a width, it is what is uncertain.
+        The learnt length-scales; if all features share one, it is the uncertain parameter.
     X : ndarray of shape (n_samples, n_features)
         Training inputs.
     fits : sequence
-        Fitted functions on kernels of these scales: each has `atoms` and a `posterior`. One
-        without atoms says nothing of the scales.
+        Fitted functions with kernels of these scales: each has `atoms` and a `posterior`. One
+        without atoms carries no information about the scales.
     weights : sequence of ndarray of shape (n_samples,) or None
-        How often rows count for each, or the curvature of its likelihood there.
+        For each function, frequency weights of the rows, or the curvature of its likelihood.
     """
     relevance = learnt.relevance
     kept = relevance > 0.0
@@ -81,8 +82,8 @@ def measure_scales(
             follows[-1], information = _follow(fit.atoms, fit.posterior, X, weight, changes)
             curvature += information
     value = np.ones(1) if is_shared else relevance[kept]
-    deviation, covariance = scale_deviations(curvature, value)
-    # a deviation of a hundred times the scale says that nothing is known of it
+    deviation, covariance = compute_scale_deviations(curvature, value)
+    # With a standard deviation of a hundred times the scale, the scale is not identifiable.
     deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
     std = np.zeros(len(relevance))
     std[kept] = relevance[kept] * deviation if is_shared else deviation
@@ -101,7 +102,7 @@ def measure_scales(
 def _follow(
     atoms: Any, posterior: Posterior, X: Matrix, weight: Vector | None, changes: Matrix
 ) -> tuple[ScaleUncertainty, Matrix]:
-    """Return how a function follows changes of its scales, and what the data say of them."""
+    """Compute how a function changes with its scales, and their information matrix."""
     weight = np.ones(len(X)) if weight is None else weight
     slopes = _slopes(atoms, posterior, X, changes)
     middle = np.zeros(slopes.shape[1])
@@ -116,7 +117,7 @@ def _follow(
 
 
 def _slopes(atoms: Any, posterior: Posterior, X: Matrix, changes: Matrix) -> Matrix:
-    """Derivative of the function along changes of its scales, weights held."""
+    """Compute the derivative of the function along changes of its scales, weights held."""
     kernel = atoms.kernel
     kept = np.flatnonzero(kernel.scale)
     centers, weights = atoms.centers[:, kept], posterior.coef
@@ -125,45 +126,48 @@ def _slopes(atoms: Any, posterior: Posterior, X: Matrix, changes: Matrix) -> Mat
 
 
 def integrated_information(D: Matrix, unit: Matrix, covariance: Matrix) -> tuple[Matrix, Matrix]:
-    """Return ``D' C^-1 D`` in units of the noise, and the weights that follow each column of D.
+    """Compute ``D' C^-1 D`` in units of the noise, and the response of the weights to ``D``.
+
+    By the Woodbury identity, ``C^-1 = (I - Phi S Phi') / sigma^2``.
 
     Parameters
     ----------
     D : ndarray of shape (n_samples, n_changes)
-        Changes of the function, centred like the atoms and times roots of weights of rows.
+        Changes of the function, centred like the atoms, times square roots of row weights.
     unit : ndarray of shape (n_samples, n_atoms)
         Atoms of unit norm.
     covariance : ndarray of shape (n_atoms, n_atoms)
-        Of their weights, in units of the noise.
+        Posterior covariance of their weights, in units of the noise.
     """
     along = unit.T @ D
     response = covariance @ along
     return D.T @ D - along.T @ response, response
 
 
-def scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
-    """Standard deviations of scales around their values, and their covariance.
+def compute_scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, Matrix]:
+    """Compute standard deviations and covariance of the scales.
 
-    The prior precision of each is the fixed point ``b = (1 - b Sigma_ii) / scale^2`` of its
-    evidence at the scale that was found.
+    The covariance is ``Sigma = (curvature + diag(b))^-1``. The prior precision ``b`` of each scale
+    is MacKay's fixed point ``b = (1 - b Sigma_ii) / scale^2`` at the learnt scale.
 
     Parameters
     ----------
     curvature : ndarray of shape (n_kept, n_kept)
-        What the data say of the scales that are not zero.
+        Information matrix of the scales that are not zero.
     scale : ndarray of shape (n_kept,)
         Those scales.
     """
     if not len(scale):
         return np.empty(0), np.empty((0, 0))
-    unit = curvature * np.multiply.outer(scale, scale)  # of scales relative to their values
+    unit = curvature * np.multiply.outer(scale, scale)  # for scales relative to their values
     values, vectors = np.linalg.eigh(unit)
-    unit = (vectors * np.maximum(values, 0.0)) @ vectors.T  # negative ones are rounding errors
+    # Negative eigenvalues are rounding errors.
+    unit = (vectors * np.maximum(values, 0.0)) @ vectors.T
     precision = np.ones(len(scale))
     covariance = np.linalg.inv(unit + np.diag(precision))
     for _ in range(200):
         aim = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
-        updated = np.sqrt(precision * aim)  # halfway: what is hardly determined swings otherwise
+        updated = np.sqrt(precision * aim)  # geometric mean: damps oscillation
         covariance = np.linalg.inv(unit + np.diag(updated))
         settled = (np.abs(updated - precision) < 1e-8 * updated).all()
         precision = updated

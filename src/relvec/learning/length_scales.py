@@ -1,8 +1,9 @@
-"""Learn on which scales inputs matter, before any sparse model is fitted.
+"""Learning of length-scales by a Gaussian process, before a sparse model is fitted.
 
-The evidence of a sparse model overfits scales: pushed to its end it predicts worse than the scales
-it started from. A Gaussian process with the same kernel says how far the function varies along each
-input, the sparse model follows. Its kernels are made somewhat wider, which few of them need.
+The evidence of a sparse model overfits the length-scales: at its maximum the model predicts worse
+than with the initial length-scales. A Gaussian process with the same kernel estimates how fast the
+function varies along each feature (automatic relevance determination). The sparse model uses these
+length-scales, somewhat increased: few kernels then suffice.
 """
 
 from __future__ import annotations
@@ -21,47 +22,57 @@ from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import Warped
 from relvec.kernels.resolve import contains_kernel
-from relvec.learning.kernel_parameters import at_bounds, learn_parameters
+from relvec.learning.kernel_parameters import find_parameters_at_bounds, learn_parameters
 from relvec.learning.label_process import LabelProcess
-from relvec.learning.learnt import LearntLengthScales, by_relevance, merged, nothing_learnt
+from relvec.learning.learnt import (
+    LearntLengthScales,
+    build_unlearnt,
+    merge_targets,
+    scales_from_relevance,
+)
 from relvec.learning.process import Process
 from relvec.learning.process_search import ProcessFit, ProcessSearch, largest_scales
-from relvec.learning.rows import input_moments, learning_rows
+from relvec.learning.rows import compute_feature_moments, select_learning_rows
 from relvec.learning.tuning import LengthScaleTuning
 
-__all__ = ["KINDS", "LengthScaleLearner", "entry_penalty"]
+__all__ = ["KINDS", "LengthScaleLearner", "compute_feature_penalty"]
 
 KINDS = ("auto", "isotropic", "ard", "kernel")
 
 
 @dataclass(eq=False, repr=False)
 class LengthScaleLearner(BaseEstimator):
-    """Scales of inputs that maximise the evidence of a Gaussian process.
+    """Learn length-scales that maximise the evidence of a Gaussian process.
+
+    The evidence (marginal likelihood) is that of Rasmussen & Williams (2006, eq. 5.8).
 
     Parameters
     ----------
     kind : {"auto", "ard", "isotropic", "kernel"}, default="ard"
-        One scale for each input; one width for all of them, each in units of its standard
-        deviation; both, for sparse models to decide ("auto"); or the free parameters of a kernel
-        object, inputs left as they are.
-    width : float or "auto", default="auto"
-        Factor of the scales of the process that gives those of the sparse model. Below one its
-        kernels are wider than those of the process. "auto" is 0.5 for targets; for labels 0.5
-        and 1 are both proposed.
+        What to learn: one length-scale for each feature, with selection of features ("ard"); one
+        length-scale for all features, in units of their standard deviations ("isotropic"); both,
+        as candidates between which sparse models decide ("auto"); or the free parameters of a
+        kernel object, with the features as they are ("kernel").
+    scale_factor : float or "auto", default="auto"
+        Ratio of the input scales ``eta = 1 / (2 length_scale^2)`` of the sparse model to those of
+        the process. Below one the length-scales of the sparse model are longer: 0.5 increases them
+        by a factor of the square root of two. "auto" is 0.5 in regression; in classification 0.5
+        and 1 are both candidates.
     min_gain : float or "auto", default="auto"
-        Log evidence that an input must bring to be kept. "auto" asks so much that of inputs that
-        do not matter one or two stay, however many there are.
+        Minimum gain in log evidence of a feature. With "auto", one or two irrelevant features are
+        expected to be selected, however many there are.
     n_refinements : int, default=0
-        How often, in regression of one target, to go on with a few steps of the evidence of the
-        sparse model itself in its precisions and scales, and to fit it again. Three times make it
-        sparser.
+        How often, in regression of one target, to take a few steps that maximise the evidence of
+        the sparse model itself over its precisions and length-scales, and to fit it again. Three
+        refinements make it sparser.
     max_rows : int or "auto", default="auto"
-        Rows that the process is shown; the cost grows with their third power. "auto" is 500, or
-        300 for labels, which cost more (fewer of more than three classes, 200 of ten).
+        Largest number of rows for the process; the cost grows with their third power. "auto" is
+        500, or 300 in classification, which costs more (fewer for more than three classes, 200 for
+        ten).
     max_iter : int, default=60
-        Steps of the last climb.
+        Largest number of steps of the last ascent.
     random_state : int, RandomState instance or None, default=0
-        Chooses the rows if there are more.
+        Selects the rows if there are more.
     tuning : LengthScaleTuning, optional
         Constants of the search.
 
@@ -80,7 +91,7 @@ class LengthScaleLearner(BaseEstimator):
 
     kind: str = "ard"
     _: KW_ONLY
-    width: float | str = "auto"
+    scale_factor: float | str = "auto"
     min_gain: float | str = "auto"
     n_refinements: int = 0
     max_rows: int | str = "auto"
@@ -89,11 +100,11 @@ class LengthScaleLearner(BaseEstimator):
     tuning: LengthScaleTuning | None = None
 
     def check(self) -> None:
-        """Find misspelt options before any work is done."""
+        """Check all options."""
         check_choice("kind", self.kind, KINDS)
         check_integer("n_refinements", self.n_refinements, minimum=0)
         check_integer("max_iter", self.max_iter, minimum=1)
-        for name in ("width", "min_gain", "max_rows"):
+        for name in ("scale_factor", "min_gain", "max_rows"):
             value = getattr(self, name)
             if isinstance(value, str):
                 check_choice(name, value, ("auto",))
@@ -112,56 +123,56 @@ class LengthScaleLearner(BaseEstimator):
         *,
         are_labels: bool = False,
     ) -> tuple[LearntLengthScales, ...]:
-        """Learn the scales of the inputs of a kernel.
+        """Learn the length-scales of the features of a kernel.
 
         Parameters
         ----------
         kernel : Kernel
-            A covariance.
+            A covariance function.
         X : ndarray of shape (n_samples, n_features)
             Inputs.
         targets : ndarray of shape (n_samples, n_targets)
-            What is to be explained: targets of a regression, or indicators of classes.
+            Targets of a regression, or indicators of classes.
         sample_weight : ndarray of shape (n_samples,), default=None
-            How often each row counts.
+            Frequency weights of the rows.
         explicit : callable, default=None
-            Gives, for some rows, the columns that stand beside the kernels in the model.
+            Returns, for some rows, the columns that are in the model in addition to the kernels.
         are_labels : bool, default=False
-            Whether targets are indicators of classes, 0 or 1, each told apart from the rest.
+            Whether targets are class indicators, 0 or 1; each class is modelled against the rest.
 
         Returns
         -------
         proposals : tuple of LearntLengthScales
-            One or several, between which the evidence of a sparse model should decide.
+            One or several candidates, between which the evidence of a sparse model decides.
         """
         self.check()
         if targets.shape[1] > 1 and not are_labels and self.kind != "kernel":
-            # each has a ratio of signal to noise of its own: one that is nearly free of noise
-            # would speak for all
-            alone = [
+            # Targets have different signal-to-noise ratios: in a joint evidence, one target with
+            # little noise would dominate the others.
+            by_target = [
                 self.learn(kernel, X, target[:, None], sample_weight, explicit)
                 for target in targets.T
             ]
-            return merged(alone)
-        process_of = LabelProcess if are_labels else Process
+            return merge_targets(by_target)
+        process_class = LabelProcess if are_labels else Process
         most = self.max_rows
         if isinstance(most, str):
-            most = process_of.affordable_rows(targets.shape[1])
-        rows, weight = learning_rows(
+            most = process_class.affordable_rows(targets.shape[1])
+        rows, weight = select_learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
         if self.kind != "kernel" and contains_kernel(kernel, Warped):
             raise ValueError(
-                f"scales={self.kind!r} moves and stretches inputs, of which {kernel!r} takes a "
-                "function. Take that of the columns of X instead (FunctionTransformer), or use "
-                'length_scales="kernel" or None.'
+                f"length_scales={self.kind!r} shifts and rescales features, but {kernel!r} is a "
+                "kernel of transformed features. Transform the columns of X instead "
+                '(FunctionTransformer), or use length_scales="kernel" or None.'
             )
         inputs = X[rows]
-        centre, spread = input_moments(inputs, weight)
-        if self.kind != "kernel":  # which has units of its own
+        centre, spread = compute_feature_moments(inputs, weight)
+        if self.kind != "kernel":  # the parameters of a kernel object have units of their own
             inputs = (inputs - centre) / np.where(spread > 0.0, spread, 1.0)
         columns = None if explicit is None else explicit(rows)
-        process = process_of(inputs, targets[rows], weight, columns)
+        process = process_class(inputs, targets[rows], weight, columns)
         if self.kind == "kernel":
             return (self._learn_kernel(kernel, process, spread),)
         return self._learn_scales(kernel, process, spread)
@@ -169,20 +180,20 @@ class LengthScaleLearner(BaseEstimator):
     # ------------------------------------------------------------------ stages
 
     def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntLengthScales:
-        """Learn the free parameters of a kernel object, inputs in their own units."""
+        """Learn the free parameters of a kernel object, with features in their own units."""
         ones = np.ones(len(spread))
-        nothing = replace(nothing_learnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
+        nothing = replace(build_unlearnt(kernel, spread, 0.0), kernel=kernel, scale=ones)
         if process.is_empty or not spread.any():
             return nothing
         search = ProcessSearch(process, kernel, ones, self.tuning, learns_kernel=True)
         fit = learn_parameters(search, ones, self.max_iter)
         if fit is None:
             raise ValueError(
-                f"a kernel can only be learnt if it is a covariance; {kernel!r} is not one on "
-                "these inputs."
+                f"a kernel can only be learnt if it is a covariance function; {kernel!r} is not "
+                "one on these inputs."
             )
-        null = search.valued(fit._replace(log_signal=search.tuning.no_signal)).log_evidence
-        if fit.log_evidence - null < _needed(process, len(fit.theta)):
+        null = search.evaluate(fit._replace(log_signal=search.tuning.null_log_signal)).log_evidence
+        if fit.log_evidence - null < _compute_min_evidence(process, len(fit.theta)):
             return nothing
         return LearntLengthScales(
             kernel=kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel,
@@ -195,34 +206,36 @@ class LengthScaleLearner(BaseEstimator):
             log_evidence=fit.log_evidence,
             path=np.empty((0, len(ones))),
             path_objective=np.empty(0),
-            at_bounds=at_bounds(search, fit),
+            at_bounds=find_parameters_at_bounds(search, fit),
         )
 
     def _learn_scales(
         self, kernel: Kernel, process: Process, spread: Vector
     ) -> tuple[LearntLengthScales, ...]:
-        """Learn a width for all inputs and, if they may be chosen, a scale for each."""
-        n_inputs = int(np.count_nonzero(spread))
-        if process.is_empty or not n_inputs:
-            return (nothing_learnt(kernel, spread, 0.0),)
+        """Learn one length-scale for all features and, unless isotropic, one for each."""
+        n_features = int(np.count_nonzero(spread))
+        if process.is_empty or not n_features:
+            return (build_unlearnt(kernel, spread, 0.0),)
         largest = np.where(spread > 0.0, largest_scales(process.X), 0.0)
         search = ProcessSearch(process, kernel, largest, self.tuning)
-        if search.start(np.where(search.varies, 0.5 / n_inputs, 0.0)).objective == -math.inf:
+        if search.start(np.where(search.varies, 0.5 / n_features, 0.0)).objective == -math.inf:
             raise ValueError(
-                f"scales can only be learnt for kernels that are covariances; {kernel!r} is not "
-                'one on these inputs. Use "rbf", "matern52" or another that is.'
+                f"length-scales can only be learnt for covariance functions; {kernel!r} is not one "
+                'on these inputs. Use "rbf", "matern52" or another covariance function.'
             )
-        penalty = entry_penalty(self.min_gain, n_inputs, search.tuning.expected_nulls)
-        shared = self._shared(search, n_inputs)
-        null = search.valued(shared[0]._replace(log_signal=search.tuning.no_signal)).log_evidence
+        penalty = compute_feature_penalty(self.min_gain, n_features, search.tuning.expected_nulls)
+        shared = self._fit_shared(search, n_features)
+        null = search.evaluate(
+            shared[0]._replace(log_signal=search.tuning.null_log_signal)
+        ).log_evidence
         fits = {"isotropic": shared}
-        if self.kind != "isotropic" and n_inputs > 1:
-            chosen = {"ard": [self._ard(search, penalty, shared[0])]}
+        if self.kind != "isotropic" and n_features > 1:
+            chosen = {"ard": [self._fit_ard(search, penalty, shared[0])]}
             fits = chosen if self.kind == "ard" else fits | chosen
-        proposals = self._proposals(search, fits, null, spread, penalty)
-        return tuple(proposals) or (nothing_learnt(kernel, spread, penalty),)
+        proposals = self._list_proposals(search, fits, null, spread, penalty)
+        return tuple(proposals) or (build_unlearnt(kernel, spread, penalty),)
 
-    def _proposals(
+    def _list_proposals(
         self,
         search: ProcessSearch,
         fits: dict[str, list[ProcessFit]],
@@ -230,93 +243,103 @@ class LengthScaleLearner(BaseEstimator):
         spread: Vector,
         penalty: float,
     ) -> list[LearntLengthScales]:
-        """Return what was found, each with the widths that come into question."""
-        widths = search.process.widths if isinstance(self.width, str) else (float(self.width),)
+        """List the candidates: every fit with every scale factor."""
+        scale_factors = (
+            search.process.scale_factors
+            if isinstance(self.scale_factor, str)
+            else (float(self.scale_factor),)
+        )
         proposals: list[LearntLengthScales] = []
         number = 0
         for kind, of_kind in fits.items():
             for fit in of_kind:
                 group, number = f"{kind} {number}", number + 1
-                n_scales = 1 if kind == "isotropic" else len(fit.inputs)
-                if fit.log_evidence - null < _needed(search.process, n_scales):
+                n_scales = 1 if kind == "isotropic" else len(fit.features)
+                if fit.log_evidence - null < _compute_min_evidence(search.process, n_scales):
                     continue
-                gain, (path, objectives) = search.gains(fit), search.history(fit)
-                for width in widths:
+                gain, (path, objectives) = search.compute_gains(fit), search.get_path(fit)
+                for scale_factor in scale_factors:
                     proposals.append(
                         LearntLengthScales(
-                            **by_relevance(search.kernel, width * fit.scale, spread),
+                            **scales_from_relevance(
+                                search.kernel, scale_factor * fit.scale, spread
+                            ),
                             gain=gain,
                             penalty=penalty,
                             log_evidence=fit.log_evidence,
                             kind=kind,
                             group=group,
-                            width=width,
-                            path=width * path,
+                            scale_factor=scale_factor,
+                            path=scale_factor * path,
                             path_objective=objectives,
                         )
                     )
         return proposals
 
-    def _shared(self, search: ProcessSearch, n_inputs: int) -> list[ProcessFit]:
-        """One width for all inputs, or for those of many that matter by themselves."""
+    def _fit_shared(self, search: ProcessSearch, n_features: int) -> list[ProcessFit]:
+        """Fit one length-scale for all features, or for the best single ones of many features."""
         tuning, groups = search.tuning, [search.varies]
-        if self.kind == "auto" and n_inputs > tuning.many_inputs:
-            groups += map(search.screened, tuning.screened)
-            groups = groups[1:] if n_inputs > tuning.too_many_inputs else groups
+        if self.kind == "auto" and n_features > tuning.many_features:
+            groups += map(search.find_best_single, tuning.screened_sizes)
+            groups = groups[1:] if n_features > tuning.too_many_features else groups
         fits = []
         for group in groups:
-            fits.append(search.climb(search.best_start(group), self.max_iter, "common"))
+            fits.append(search.maximise(search.find_best_start(group), self.max_iter, "common"))
         return fits
 
-    def _ard(self, search: ProcessSearch, penalty: float, isotropic: ProcessFit) -> ProcessFit:
-        """Choose inputs from all of them and from those that matter by themselves.
+    def _fit_ard(self, search: ProcessSearch, penalty: float, isotropic: ProcessFit) -> ProcessFit:
+        """Fit one length-scale per feature and select features.
 
-        Climb from several widths, then take inputs out and in until nothing changes.
+        Ascents start from all features and from the best single ones, at several common
+        length-scales. Then features are removed and added until the selection no longer changes.
         """
-        tuning, n_inputs = search.tuning, int(search.varies.sum())
-        first = [search.varies] if n_inputs <= tuning.many_inputs else []
-        if n_inputs > max(tuning.many_inputs, tuning.large_start):
-            first.append(search.screened(tuning.large_start))
-        if n_inputs > tuning.small_start:
-            first.append(search.screened(tuning.small_start))
+        tuning, n_features = search.tuning, int(search.varies.sum())
+        first = [search.varies] if n_features <= tuning.many_features else []
+        if n_features > max(tuning.many_features, tuning.large_start_size):
+            first.append(search.find_best_single(tuning.large_start_size))
+        if n_features > tuning.small_start_size:
+            first.append(search.find_best_single(tuning.small_start_size))
         best, highest = isotropic, -math.inf
-        for inputs in first:
+        for features in first:
             common = isotropic
-            if inputs is not search.varies:
-                common = search.climb(search.best_start(inputs), self.max_iter, "common")
-            fit = search.climb(search.best_start(inputs), tuning.first_steps)
-            other = search.climb(common, tuning.first_steps)
-            fit = search.climb(fit if fit.objective >= other.objective else other, self.max_iter)
-            for _ in range(tuning.rounds):
-                before = fit.inputs
-                fit = search.prune(fit, penalty)
+            if features is not search.varies:
+                common = search.maximise(search.find_best_start(features), self.max_iter, "common")
+            fit = search.maximise(search.find_best_start(features), tuning.initial_steps)
+            other = search.maximise(common, tuning.initial_steps)
+            fit = search.maximise(fit if fit.objective >= other.objective else other, self.max_iter)
+            for _ in range(tuning.max_selection_rounds):
+                before = fit.features
+                fit = search.remove_weak_features(fit, penalty)
                 allowed = search.varies.copy()
-                allowed[np.setdiff1d(before, fit.inputs)] = False  # they had their chance
-                fit = search.enter(fit, penalty, allowed)
-                if np.array_equal(before, fit.inputs):
+                allowed[np.setdiff1d(before, fit.features)] = False  # just removed
+                fit = search.add_features(fit, penalty, allowed)
+                if np.array_equal(before, fit.features):
                     break
-            worth = fit.objective - penalty * len(fit.inputs)
-            if worth > highest:
-                best, highest = fit, worth
-        return search.climb(best, self.max_iter)
+            penalised = fit.objective - penalty * len(fit.features)
+            if penalised > highest:
+                best, highest = fit, penalised
+        return search.maximise(best, self.max_iter)
 
 
-def _needed(process: Process, n_parameters: int) -> float:
-    """Log evidence that a kernel must bring, by the number of its parameters and the signal's.
+def _compute_min_evidence(process: Process, n_parameters: int) -> float:
+    """Compute the minimum gain of a process over noise, for its parameters and the signal variance.
 
-    What a parameter of a process that explains noise gains, chosen from some, is more than half a
-    nat.
+    It is ``log(n) / 2`` per parameter, as in BIC, and at least one nat: a parameter fitted to pure
+    noise from several initialisations gains more than half a nat.
     """
     return max(1.0, 0.5 * math.log(process.n_contrasts)) * (1.0 + n_parameters)
 
 
-def entry_penalty(min_gain: float | str, n_inputs: int, expected_nulls: float = 1.5) -> float:
-    """Log evidence that an input must bring.
+def compute_feature_penalty(
+    min_gain: float | str, n_features: int, expected_nulls: float = 1.5
+) -> float:
+    """Compute the minimum gain in log evidence of a feature.
 
-    What an input that does not matter gains is half the square of a normal deviate, if that is
-    positive. The penalty is the quantile of which `expected_nulls` of `n_inputs` are beyond.
+    An irrelevant feature gains ``z^2 / 2`` with a standard normal deviate ``z`` if ``z > 0``, else
+    nothing: the scale is at the boundary of its range. The penalty is the quantile that is exceeded
+    by `expected_nulls` of `n_features` irrelevant features on average.
     """
     if not isinstance(min_gain, str):
         return float(min_gain)
-    share = min(expected_nulls / n_inputs, 0.5)
+    share = min(expected_nulls / n_features, 0.5)
     return 0.5 * float(ndtri(1.0 - share)) ** 2

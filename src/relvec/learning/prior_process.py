@@ -1,9 +1,10 @@
-"""The Gaussian process that stands for what is not known away from the data.
+"""Gaussian process that models the uncertainty away from the data.
 
-Kernels of a sparse model are wider than those of the process that learnt their scales, and inputs
-that were left out have no scale at all: a sparse model knows nothing of what happens where such an
-input leaves the range of the data. The process here has the scales of the one that learnt them, and
-under every input that varies a floor, the largest that the data do not speak against.
+The length-scales of a sparse model are longer than those of the process that learnt them, and
+features that were left out have none at all. So a sparse model has no uncertainty about inputs at
+which such a feature leaves the range of the data. The process here has the input scales of the
+learnt process, raised to a common floor for every feature that varies: the largest floor that is
+compatible with the data, by a likelihood-ratio test.
 """
 
 from __future__ import annotations
@@ -22,42 +23,43 @@ from relvec._typing import Matrix, Vector
 from relvec.kernels import KernelLike, ScaledInputs, kernel_block
 from relvec.learning.learnt import LearntLengthScales
 from relvec.learning.process import Process
-from relvec.learning.rows import learning_rows
+from relvec.learning.rows import select_learning_rows
 
 __all__ = ["PriorProcess", "PriorProcessTuning", "fit_prior_process"]
 
 
 class PriorProcess(NamedTuple):
-    """A stationary process of mean zero."""
+    """A stationary Gaussian process of mean zero."""
 
     kernel: KernelLike
-    """Of inputs in their own units."""
+    """Covariance function of features in their own units."""
     variance: float
+    """Variance of the signal."""
 
 
 @dataclass(frozen=True)
 class PriorProcessTuning:
-    """Numbers of the search for the floor."""
+    """Constants of the search for the floor of the input scales."""
 
     max_rows: int = 300
-    """Rows that are looked at: the cost grows with their third power."""
+    """Largest number of rows used; the cost grows with their third power."""
     log_floors: tuple[float, float, float] = (-4.0, 1.0, 0.5)
-    """First, last and step of the decimal logarithms of the floor, in units of the spread of
-    each input: from none at all to kernels of a third of a standard deviation."""
+    """First, last and step of the decimal logarithm of the floor, in units of the standard
+    deviation of each feature: from no effect to length-scales of about a quarter of it."""
     bisections: int = 4
-    """After which the floor is known to a factor of 1.1."""
+    """Bisections of the last step, which determine the floor to a factor of 1.1."""
     confidence: float = 0.99
-    """The scales with the floor under them are within a confidence region of this probability,
-    by the likelihood ratio."""
+    """Probability of the likelihood-ratio confidence region that must contain the raised scales."""
     most_free: int = 5
-    """Degrees of freedom of that region at most: of hundreds of scales it would hold anything."""
+    """Largest number of degrees of freedom of that region; with hundreds of scales it would contain
+    almost anything."""
     hopeless_loss: float = 5.0
-    """Log evidence lost besides, in nats, after which larger floors are not tried."""
+    """Further loss of log evidence, in nats, after which larger floors are not tried."""
 
 
 _TUNING = PriorProcessTuning()
 _UNDEFINED = 1e30
-"""Minus the log evidence where there is none."""
+"""Minus the log evidence where it is undefined."""
 
 
 def fit_prior_process(
@@ -68,39 +70,41 @@ def fit_prior_process(
     learnt: LearntLengthScales | None = None,
     tuning: PriorProcessTuning = _TUNING,
 ) -> PriorProcess | None:
-    """Find kernel and variance of the process.
+    """Fit kernel and variance of the process.
 
     Parameters
     ----------
     kernel : Kernel or callable
-        A covariance of the inputs.
+        A covariance function.
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     target : ndarray of shape (n_samples,)
-        What the process explains, besides an intercept and noise.
+        Targets, modelled by an intercept, the process and noise.
     sample_weight : ndarray of shape (n_samples,), default=None
-        How often each row counts.
+        Frequency weights of the rows.
     learnt : LearntLengthScales, default=None
-        How the scales in the kernel were learnt. If they were not, the kernel stays as it is.
+        The learnt length-scales of the kernel. Without them the kernel is used as it is.
     tuning : PriorProcessTuning, optional
-        Numbers of the search.
+        Constants of the search.
 
     Returns
     -------
     process : PriorProcess or None
-        None if the inputs are not numbers, the target does not vary or there are too few rows.
+        None if the inputs are not numeric, the target is constant or there are too few rows.
     """
     if X.dtype == object:
         return None
-    rows, _ = learning_rows(X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False)
-    # each row counts once: copies of a row would ask for no noise and a short length-scale
+    rows, _ = select_learning_rows(
+        X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False
+    )
+    # Each row has weight one: copies of a row would favour little noise and short length-scales.
     profile = _Profile(X[rows], target[rows], np.ones(len(rows)))
     if profile.is_empty:
         return None
     if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
         return PriorProcess(kernel, profile.evaluate(kernel)[1])
     inner, spread = learnt.kernel.kernel, learnt.spread
-    varies, own = spread > 0.0, learnt.relevance / learnt.width
+    varies, own = spread > 0.0, learnt.relevance / learnt.scale_factor
 
     def floored(log_floor: float) -> ScaledInputs:
         relevance = np.where(varies, np.maximum(own, 10.0**log_floor), 0.0)
@@ -108,12 +112,12 @@ def fit_prior_process(
         return ScaledInputs(inner, scale)
 
     first, last, step = tuning.log_floors
-    if varies.any():  # floors below all scales change nothing
+    if varies.any():  # floors below all scales have no effect
         least = float(own[varies].min())
         first = max(first, math.log10(least)) if least > 0.0 else first
 
     def allowed_loss(log_floor: float) -> float:
-        """Half the quantile of chi-squared with a degree of freedom for each scale it raises."""
+        """Half the chi-squared quantile, with one degree of freedom per raised scale (Wilks)."""
         n_raised = int(np.count_nonzero(own[varies] < 10.0**log_floor))
         n_free = min(max(n_raised, 1), tuning.most_free)
         return 0.5 * float(chdtri(n_free, 1.0 - tuning.confidence))
@@ -123,7 +127,7 @@ def fit_prior_process(
         return profile.evaluate(floored(log_floor))
 
     best, low = evaluate(-math.inf)[0], first
-    # a floor under hundreds of inputs may outweigh the scales of a few at once
+    # Under hundreds of features even the first floor may be too large.
     while (value := evaluate(low)[0]) < best - allowed_loss(low):
         low, step = low - 2.0, 2.0
     best, log_floor = max(best, value), low + step
@@ -144,7 +148,7 @@ def fit_prior_process(
 
 
 class _Profile:
-    """The evidence of a process, its ratio of signal to noise maximised out."""
+    """Profile evidence of a process, with noise and signal-to-noise ratio maximised out."""
 
     def __init__(self, X: Matrix, target: Vector, weight: Vector) -> None:
         self.X, self.root = X, np.sqrt(weight)
@@ -155,10 +159,14 @@ class _Profile:
         self.is_empty = self.n_contrasts < 2.0 or not self.target.any()
 
     def evaluate(self, kernel: Any) -> tuple[float, float]:
-        """Return the log evidence, and the variance of the signal."""
+        """Compute the log evidence (Rasmussen & Williams 2006, eq. 5.8) and the signal variance.
+
+        The centred covariance ``K`` is reduced to tridiagonal form once. Then ``|I + g K|`` and
+        ``t' (I + g K)^-1 t`` cost O(n) for each signal-to-noise ratio ``g``.
+        """
         values = kernel_block(kernel, self.X, self.X)
         covariance = values * np.multiply.outer(self.root, self.root).T
-        # an intercept of flat prior leaves what is orthogonal to the constant
+        # An intercept with flat prior is integrated out by projection orthogonal to the constant.
         constant = self.root / np.linalg.norm(self.root)
         along = covariance @ constant
         covariance -= np.multiply.outer(along, constant).T

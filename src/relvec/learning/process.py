@@ -1,14 +1,16 @@
-"""The evidence of a Gaussian process, as a function of the scales of its inputs.
+"""Evidence of a Gaussian process, as a function of its input scales.
 
-A Gaussian process is the dense relative of a relevance vector machine: one weight at every
-input, all of one prior variance. Its evidence is smooth in the scales, where that of a sparse model
-jumps with every change of the active set, and it overfits less. With ``W`` the weights of rows,
-``g`` the ratio of signal to noise and ``U`` explicit columns::
+A Gaussian process is the dense counterpart of a relevance vector machine. Its evidence (marginal
+likelihood; Rasmussen & Williams 2006, eq. 5.8) is smooth in the input scales, whereas that of a
+sparse model jumps with every change of the active set, and it overfits less. With ``W`` the weights
+of the rows, ``g`` the signal-to-noise ratio, ``U`` explicit columns with the variance ratio ``h``,
+and the noise variance maximised out::
 
     B = I + W^1/2 (g K + h U U') W^1/2,     -2 log p = n log(t' P t) + log|B| + log(1' B^-1 1)
 
-where ``P`` is the inverse of ``B`` with the intercept projected out: it has a flat prior. The noise
-variance is maximised out; several targets share the scales, each with a noise of its own.
+where ``P`` is the inverse of ``B`` with the intercept projected out. The intercept has a flat prior
+(Rasmussen & Williams 2006, section 2.7), which adds the last term. Several targets share the
+scales; each has its own noise variance.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _NONE = np.empty(0)
 
 
 class ProcessPoint(NamedTuple):
-    """The log evidence at one choice of parameters, and its derivatives if they were asked for."""
+    """Log evidence at given parameters and, on request, its derivatives."""
 
     log_evidence: float
     log_signal: float = 0.0
@@ -51,9 +53,9 @@ class ProcessPoint(NamedTuple):
     log_explicit: float = 0.0
     """Derivative in log h."""
     scale: Vector = _NONE
-    """Derivative in the scales themselves; zero, unless asked for, where they are zero."""
+    """Derivative in the scales (not their logarithms); zero at zero scales, unless requested."""
     theta: Vector = _NONE
-    """Derivative in the log parameters of the kernel, as far as they were given."""
+    """Derivative in the log parameters of the kernel, if they were given."""
 
 
 class Process:
@@ -64,23 +66,24 @@ class Process:
     X : ndarray of shape (n_samples, n_features)
         Inputs.
     targets : ndarray of shape (n_samples, n_targets)
-        What to explain, every column with a noise of its own.
+        Targets, each with its own noise variance.
     weight : ndarray of shape (n_samples,), default=None
-        How often each row counts; all positive.
+        Frequency weights of the rows; all positive.
     explicit : ndarray of shape (n_samples, n_columns), default=None
-        Columns that are in the model besides the kernels, with one prior variance for all.
+        Columns that are in the model in addition to the kernels, with one common prior variance.
     """
 
     signal_bounds = (-7.0, 20.0)
-    """Of log g: beyond these there is no signal, or no noise."""
+    """Bounds of log g: beyond them there is no signal, or no noise."""
     max_rows = 500
-    """Rows that are learnt from by default: the cost grows with their third power."""
-    widths: tuple[float, ...] = (0.5,)
-    """Factors of the scales that are proposed to a sparse model, which needs few wider kernels."""
+    """Default number of rows for learning; the cost grows with their third power."""
+    scale_factors: tuple[float, ...] = (0.5,)
+    """Ratios of the input scales of candidate sparse models to those of the process. Below one,
+    length-scales are longer and fewer kernels suffice."""
     noise, intercept_variance = 1.0, 0.0
-    """What is added to the diagonal of the covariance, and to all of it."""
+    """Constants added to the diagonal of the covariance, and to all its entries."""
     weighs_covariance = True
-    """Whether weights of rows are inverse variances of noise, rather than part of a likelihood."""
+    """Whether row weights are inverse noise variances, rather than part of a likelihood."""
 
     def __init__(
         self,
@@ -108,7 +111,7 @@ class Process:
         return cls.max_rows
 
     def ranked(self) -> Self:
-        """Return the process of normal scores, the quantiles of the ranks of the targets."""
+        """Return the process with the targets replaced by their normal scores."""
         root, ranked = np.sqrt(self.weight)[:, None], copy.copy(self)
         ranks = rankdata(self.targets / root, axis=0)
         ranked.targets = _standardised(ndtri((ranks - 0.5) / len(ranks)), self.weight) * root
@@ -125,28 +128,28 @@ class Process:
         slopes: bool = True,
         everywhere: bool = False,
     ) -> ProcessPoint | None:
-        """Evaluate the log evidence; None where it is numerically not defined.
+        """Evaluate the log evidence; None if it is numerically undefined.
 
         Parameters
         ----------
         kernel : Kernel or callable
-            Kernel of inputs multiplied by the square roots of `scale`.
+            Kernel of features multiplied by the square roots of `scale`.
         scale : ndarray of shape (n_features,)
-            Scales, zero for inputs that are left out.
+            Input scales; zero for features that are left out.
         log_signal, log_explicit : float
             Logarithms of g and h.
         theta : ndarray, optional
-            Log parameters of the kernel, if they are not its own.
+            Log parameters of the kernel, if they differ from its own.
         slopes : bool, default=True
-            Whether to compute derivatives; else they are empty.
+            Whether to compute derivatives.
         everywhere : bool, default=False
-            Whether to differentiate in scales that are zero as well, which costs more.
+            Whether to compute derivatives in zero scales as well, which costs more.
         """
         if len(theta):
             kernel = kernel.clone_with_theta(theta)
         inputs = scale_features(kernel, scale, self.X)
         values = kernel_block(kernel, inputs, inputs)
-        # symmetric matrices, all in Fortran order: passes over mixed orders take twice as long
+        # All symmetric matrices are in Fortran order: mixed orders would take twice as long.
         weighting: Matrix | float = math.exp(log_signal)
         if self.weighs_covariance and self.is_weighted:
             weighting = np.multiply.outer(self.root * weighting, self.root).T
@@ -162,23 +165,24 @@ class Process:
         value, E = found
         if E is None:
             return ProcessPoint(value)
-        of_explicit = 0.0
+        explicit_slope = 0.0
         if self.explicit is not None:
-            of_explicit = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
+            explicit_slope = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
         E *= weighting
         return ProcessPoint(
             value,
             float(np.einsum("ij,ij->", E, values)),
-            of_explicit,
+            explicit_slope,
             self._scale_slopes(kernel, scale, E, values, everywhere),
             parameter_gradient(kernel, inputs, inputs, E) if len(theta) else _NONE,
         )
 
     def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
-        """Log evidence, and on request its derivative in the entries of the covariance.
+        """Compute the log evidence and, on request, its derivative ``E`` in the covariance.
 
-        The derivative is to be summed against symmetric matrices: the one of an entry below the
-        diagonal may stand for both of its kind. The covariance is overwritten.
+        ``E = (a a' n / R - P) / 2`` with ``a = P t`` and ``R = t' P t`` (Rasmussen & Williams 2006,
+        eq. 5.9, with the noise maximised out). It is meant for sums against symmetric matrices: an
+        entry below the diagonal may stand for both entries. The covariance is overwritten.
         """
         root, n, n_targets = self.root, self.n_contrasts, self.targets.shape[1]
         factor = cholesky(np.asfortranarray(covariance), overwrite=True)
@@ -191,6 +195,7 @@ class Process:
         quadratic = np.einsum("ij,ij->j", white[:, 1:], white[:, 1:]) - along**2 / total
         if not (quadratic > 0.0).all():
             return None
+        # log|B| + log(1' B^-1 1): the second term is from the flat prior of the intercept.
         log_det = log_det_cholesky(factor) + math.log(total / float(root @ root))
         fit = n * float(np.log(quadratic / n).sum()) + n_targets * n
         value = -0.5 * (fit + n_targets * log_det)
@@ -206,18 +211,25 @@ class Process:
     def _scale_slopes(
         self, kernel: Any, scale: Vector, E: Matrix, values: Matrix, everywhere: bool
     ) -> Vector:
-        """Sum E over the derivatives of the kernel, at zero scales only where asked for."""
-        matters: BoolArray = scale > 0.0
-        if everywhere or matters.all() or not matters.any() or not accepts_any_n_features(kernel):
+        """Sum ``E`` times the derivative of the kernel in each scale."""
+        is_relevant: BoolArray = scale > 0.0
+        if (
+            everywhere
+            or is_relevant.all()
+            or not is_relevant.any()
+            or not accepts_any_n_features(kernel)
+        ):
             return raw_scale_gradient(kernel, scale, self.X, self.X, E, values)
         result = np.zeros(len(scale))
-        inside = self.X[:, matters]
-        result[matters] = raw_scale_gradient(kernel, scale[matters], inside, inside, E, values)
+        inside = self.X[:, is_relevant]
+        result[is_relevant] = raw_scale_gradient(
+            kernel, scale[is_relevant], inside, inside, E, values
+        )
         return result
 
 
 def _standardised(columns: Matrix, weight: Vector) -> Matrix:
-    """Columns of mean zero and variance one; those that are constant say nothing."""
+    """Standardise columns to mean zero and variance one; drop constant columns."""
     centred = columns - np.average(columns, axis=0, weights=weight)
     spread = np.sqrt(np.average(centred**2, axis=0, weights=weight))
     result: Matrix = (centred / np.where(spread > 0.0, spread, 1.0))[:, spread > 0.0]

@@ -1,8 +1,8 @@
-"""Which inputs a Gaussian process needs, and on which scales.
+"""Selection of features and learning of input scales of a Gaussian process.
 
-The evidence is climbed in the logarithms of the scales; inputs whose scale may as well be zero are
-taken out, and come back if they turn out to bring something. All inputs are in units of their
-standard deviation here.
+The evidence is maximised over the logarithms of the input scales. Features that gain too little are
+removed, and added again if they gain more than their penalty. All features are in units of their
+standard deviations.
 """
 
 from __future__ import annotations
@@ -18,43 +18,45 @@ import numpy as np
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.learning.ascent import ascend
 from relvec.learning.process import Process, ProcessPoint
-from relvec.learning.rows import nearest_squared
-from relvec.learning.screening import single_scores
+from relvec.learning.rows import median_nearest_squared_distance
+from relvec.learning.screening import score_single_features
 from relvec.learning.tuning import LengthScaleTuning
 
 __all__ = ["ProcessFit", "ProcessSearch", "largest_scales"]
 
 
 class ProcessFit(NamedTuple):
-    """Parameters of a Gaussian process, and what they are worth."""
+    """Parameters of a Gaussian process, and its evidence."""
 
     scale: Vector
-    """Of every input; zero if it is left out."""
+    """Input scale of every feature; zero if it is left out."""
     log_signal: float
+    """Log signal-to-noise ratio."""
     log_explicit: float
+    """Log ratio of the prior variance of explicit columns to the noise variance."""
     theta: Vector
     """Log parameters of the kernel, if they are learnt."""
     log_evidence: float = -math.inf
     objective: float = -math.inf
-    """Log evidence less what unequal scales cost."""
+    """Log evidence less the penalty of unequal scales."""
 
     @property
-    def inputs(self) -> IndexArray:
-        """The inputs that are in the model."""
+    def features(self) -> IndexArray:
+        """Indices of the features in the model."""
         return np.flatnonzero(self.scale)
 
 
 class ProcessSearch:
-    """Climbs, deletions and entries of one process.
+    """Ascents, removals and additions of features for one process.
 
     Parameters
     ----------
     process : Process
-        The data, inputs in units of their standard deviation.
+        The data, with features in units of their standard deviations.
     kernel : Kernel or callable
-        Kernel of the scaled inputs.
+        Kernel of the scaled features.
     largest : ndarray of shape (n_features,)
-        Upper bounds of the scales, see `largest_scales`; zero for inputs that do not vary.
+        Upper bounds of the scales, see `largest_scales`; zero for constant features.
     tuning : LengthScaleTuning, optional
         Constants of the search.
     learns_kernel : bool, default=False
@@ -75,74 +77,80 @@ class ProcessSearch:
         self.tuning = LengthScaleTuning() if tuning is None else tuning
         self.theta = np.asarray(kernel.theta) if learns_kernel else np.empty(0)
         self.path: list[Vector] = []
-        """Scales after every step that led higher than all before it."""
+        """Scales after every step that reached a new maximum."""
         self.values: list[float] = []
-        """Objective there."""
+        """Objective after these steps."""
 
-    # ------------------------------------------------------------------ starts
+    # ------------------------------------------------------------------ initialisations
 
-    def valued(self, fit: ProcessFit) -> ProcessFit:
-        """Return the same parameters with their evidence; minus infinity where it fails."""
-        return self._valued(fit, self.process)
+    def evaluate(self, fit: ProcessFit) -> ProcessFit:
+        """Return the same parameters with their evidence; minus infinity if it is undefined."""
+        return self._evaluate_with(fit, self.process)
 
-    def _valued(self, fit: ProcessFit, process: Process) -> ProcessFit:
+    def _evaluate_with(self, fit: ProcessFit, process: Process) -> ProcessFit:
         point = process.evaluate(self.kernel, *fit[:4], slopes=False)
         value = -math.inf if point is None else point.log_evidence
-        return fit._replace(log_evidence=value, objective=value - self._penalty(fit)[0])
+        return fit._replace(
+            log_evidence=value, objective=value - self._compute_scale_penalty(fit)[0]
+        )
 
     def start(self, scale: Vector) -> ProcessFit:
-        """Return a place to start from."""
-        return self.valued(self._at_common(scale))
+        """Return an initial fit with given scales."""
+        return self.evaluate(self._build_fit(scale))
 
-    def _at_common(self, scale: Vector) -> ProcessFit:
+    def _build_fit(self, scale: Vector) -> ProcessFit:
         scale = np.minimum(scale, self.largest)
-        return ProcessFit(scale, self.tuning.start_signal, 0.0, self.theta)
+        return ProcessFit(scale, self.tuning.initial_log_signal, 0.0, self.theta)
 
-    def best_start(self, inputs: BoolArray) -> ProcessFit:
-        """Return the best of a few length-scales, all inputs alike.
+    def find_best_start(self, features: BoolArray) -> ProcessFit:
+        """Return the best of a few common length-scales of some features.
 
-        Shorter ones than usual, of which the shortest still reach from a typical row to its nearest
-        neighbour, come into question where ranks of the targets ask for them as well: a single
-        outlier, which a short length-scale explains best, has one rank only.
+        Shorter length-scales than usual are tried as well, down to the distance of a typical row
+        from its nearest neighbour. They are used only if the evidence of the normal scores of the
+        targets prefers them too: a short length-scale explains a single outlier well, but in the
+        normal scores an outlier is not extreme.
         """
-        usual = [width / inputs.sum() for width in self.tuning.starts]
-        squared, largest = nearest_squared(self.process.X[:, inputs]), self.largest.max()
+        common = [scale / features.sum() for scale in self.tuning.initial_scales]
+        squared, largest = (
+            median_nearest_squared_distance(self.process.X[:, features]),
+            self.largest.max(),
+        )
         largest = min(largest, 1.0 / squared) if squared > 0.0 else largest
         shorter: list[float] = []
-        while (scale := self.tuning.start_factor * [*usual, *shorter][-1]) <= largest:
+        while (scale := self.tuning.initial_scale_ratio * [*common, *shorter][-1]) <= largest:
             shorter.append(scale)
-        fits = [self._at_common(np.where(inputs, scale, 0.0)) for scale in [*usual, *shorter]]
+        fits = [self._build_fit(np.where(features, scale, 0.0)) for scale in [*common, *shorter]]
         ranked = self.process.ranked()
         if shorter and ranked is not self.process:
-            objectives = [self._valued(fit, ranked).objective for fit in fits]
-            if int(np.argmax(objectives)) < len(usual):
-                fits = fits[: len(usual)]
-        return max(map(self.valued, fits), key=attrgetter("objective"))
+            objectives = [self._evaluate_with(fit, ranked).objective for fit in fits]
+            if int(np.argmax(objectives)) < len(common):
+                fits = fits[: len(common)]
+        return max(map(self.evaluate, fits), key=attrgetter("objective"))
 
     @cached_property
     def scores(self) -> Vector:
-        """What single inputs are worth."""
-        return single_scores(self.process, self.varies)
+        """Scores of single features, see `score_single_features`."""
+        return score_single_features(self.process, self.varies)
 
-    def screened(self, most: int) -> BoolArray:
-        """Return the inputs that matter most by themselves, of those that vary."""
+    def find_best_single(self, most: int) -> BoolArray:
+        """Return which features have the `most` highest scores by themselves."""
         chosen = np.zeros(len(self.scores), dtype=bool)
         chosen[np.argsort(-self.scores, kind="stable")[:most]] = True
         return chosen & self.varies
 
-    # ------------------------------------------------------------------ climbs
+    # ------------------------------------------------------------------ ascents
 
-    def climb(self, fit: ProcessFit, max_iter: int, move: str = "each") -> ProcessFit:
-        """Climb the evidence, the inputs in the model held.
+    def maximise(self, fit: ProcessFit, max_iter: int, move: str = "each") -> ProcessFit:
+        """Maximise the objective with a fixed set of features.
 
         Parameters
         ----------
         fit : ProcessFit
-            Where to start.
+            Initial parameters.
         max_iter : int
-            Steps to take at most.
+            Largest number of steps.
         move : {"each", "common", "none"}, default="each"
-            Change every scale by itself, multiply all of them by one number, or leave them.
+            Optimise every scale, one common factor of all scales, or no scale.
         """
         moves = _Coordinates(self, fit, move)
 
@@ -151,12 +159,12 @@ class ProcessSearch:
             point = self.process.evaluate(self.kernel, *trial[:4])
             if point is None:
                 return None
-            penalty, by_log_scale = self._penalty(trial)
+            penalty, by_log_scale = self._compute_scale_penalty(trial)
             return point.log_evidence - penalty, moves.slopes(trial, point, by_log_scale)
 
         unit = 1.0
         while unit:
-            tolerance = self.tuning.tolerance / max(abs(fit.objective), unit)
+            tolerance = self.tuning.ascent_tol / max(abs(fit.objective), unit)
             end = ascend(
                 objective, moves.begin, moves.bounds, max_iter, unit=unit, tolerance=tolerance
             )
@@ -166,135 +174,143 @@ class ProcessSearch:
                     self.values.append(value)
             if end.value > fit.objective:
                 found = moves.fit_at(end.vector)
-                evidence = self._penalty(found)[0] + end.value
+                evidence = self._compute_scale_penalty(found)[0] + end.value
                 return found._replace(objective=end.value, log_evidence=evidence)
-            # The first step is as long as the slope is steep, and led to no covariance: one of
-            # length one instead.
+            # The first step has the length of the gradient; it was so long that the covariance was
+            # not positive definite. Try again with a first step of length one.
             unit = end.steepness if end.steepness > unit else 0.0
         return fit
 
-    def _penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
-        """What unequal scales cost, and the derivative in their logarithms."""
-        inputs = fit.inputs
-        if not len(inputs):
+    def _compute_scale_penalty(self, fit: ProcessFit) -> tuple[float, Vector]:
+        """Compute the penalty of unequal scales, and its derivative in the log scales.
+
+        It is minus the log density of a normal prior of the log scales around their mean.
+        """
+        features = fit.features
+        if not len(features):
             return 0.0, np.empty(0)
-        log_scale = np.log(fit.scale[inputs])
-        apart = log_scale - log_scale.mean()
-        tie = self.tuning.tie
-        return 0.5 * tie * float(apart @ apart), tie * apart
+        log_scale = np.log(fit.scale[features])
+        deviation = log_scale - log_scale.mean()
+        precision = self.tuning.log_scale_precision
+        return 0.5 * precision * float(deviation @ deviation), precision * deviation
 
-    # ------------------------------------------------------------------ inputs in and out
+    # ------------------------------------------------------------------ feature selection
 
-    def without(self, fit: ProcessFit, out: IndexArray | int) -> ProcessFit:
-        """Return the model without some inputs, all else held."""
+    def remove_features(self, fit: ProcessFit, out: IndexArray | int) -> ProcessFit:
+        """Evaluate the model without some features, all other parameters held."""
         scale = fit.scale.copy()
         scale[out] = 0.0
-        return self.valued(fit._replace(scale=scale))
+        return self.evaluate(fit._replace(scale=scale))
 
-    def losses(self, fit: ProcessFit, inputs: IndexArray) -> Vector:
-        """Objective lost with each of some inputs, all else held."""
-        result = np.empty(len(inputs))
-        for place, k in enumerate(inputs):
-            result[place] = fit.objective - self.without(fit, k).objective
+    def compute_losses(self, fit: ProcessFit, features: IndexArray) -> Vector:
+        """Compute the objective lost with each of some features, all other parameters held."""
+        result = np.empty(len(features))
+        for place, k in enumerate(features):
+            result[place] = fit.objective - self.remove_features(fit, k).objective
         return result
 
-    def prune(self, fit: ProcessFit, penalty: float) -> ProcessFit:
-        """Take out inputs that bring less than their penalty, the weakest first.
+    def remove_weak_features(self, fit: ProcessFit, penalty: float) -> ProcessFit:
+        """Remove features that gain less than their penalty, the weakest first.
 
-        The last one always stays. Where no input is cheap with all else held, the cheapest one is
-        tried without it, the others adapting.
+        The last feature always stays. If no loss is below the penalty with all other parameters
+        held, the removal of the weakest feature is tried with the others adapting.
         """
         tuning = self.tuning
-        while len(fit.inputs) > 1:
-            inputs = fit.inputs[np.argsort(fit.scale[fit.inputs])[: tuning.n_weakest]]
-            losses = self.losses(fit, inputs)
-            idle = inputs[losses < min(tuning.idle, penalty)]
-            if 0 < len(idle) < len(fit.inputs):
-                fewer = self.without(fit, idle)
-                if fewer.objective > fit.objective - penalty * len(idle):
+        while len(fit.features) > 1:
+            features = fit.features[np.argsort(fit.scale[fit.features])[: tuning.n_removal_trials]]
+            losses = self.compute_losses(fit, features)
+            negligible = features[losses < min(tuning.negligible_loss, penalty)]
+            if 0 < len(negligible) < len(fit.features):
+                fewer = self.remove_features(fit, negligible)
+                if fewer.objective > fit.objective - penalty * len(negligible):
                     fit = fewer
                     continue
             order = np.argsort(losses)
             n_cheap = int(np.count_nonzero(losses < penalty))
-            # half of what is cheap goes at once, and if that was too much the cheapest alone
+            # Remove half of the weak features at once or, if that fails, the weakest alone.
             for n_out in sorted({max(1, n_cheap // 2), 1}, reverse=True):
-                trial = self.without(fit, inputs[order[:n_out]])
-                trial = self.climb(trial, tuning.settling_steps)
-                if fit.objective - trial.objective <= penalty * n_out + tuning.negligible:
+                trial = self.remove_features(fit, features[order[:n_out]])
+                trial = self.maximise(trial, tuning.removal_steps)
+                if fit.objective - trial.objective <= penalty * n_out + tuning.negligible_change:
                     fit = trial
                     break
             else:
                 return fit
         return fit
 
-    def entries(self, fit: ProcessFit, allowed: BoolArray) -> list[tuple[int, ProcessFit]]:
-        """Return the inputs outside that promise most, each with the best model that has it."""
+    def find_entry_candidates(
+        self, fit: ProcessFit, allowed: BoolArray
+    ) -> list[tuple[int, ProcessFit]]:
+        """Return the best features outside the model, each with the best fit that has it.
+
+        Candidates have the largest derivative of the evidence in their scale, at zero.
+        """
         point = self.process.evaluate(self.kernel, *fit[:4], everywhere=True)
         if point is None:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)
-        order = np.argsort(-slope, kind="stable")[: self.tuning.n_candidates]
-        typical = float(np.median(fit.scale[fit.inputs])) if len(fit.inputs) else 0.5
-        # inputs that explain nothing leave no signal that another could be part of
-        signals = (fit.log_signal, self.tuning.start_signal)[: 1 + (fit.log_signal < 0.0)]
+        order = np.argsort(-slope, kind="stable")[: self.tuning.n_entry_trials]
+        typical = float(np.median(fit.scale[fit.features])) if len(fit.features) else 0.5
+        # If the current features explain nothing, also try the initial signal-to-noise ratio.
+        signals = (fit.log_signal, self.tuning.initial_log_signal)[: 1 + (fit.log_signal < 0.0)]
         found = []
         for k in order[slope[order] > 0.0]:
             trials = []
-            for share, signal in itertools.product(self.tuning.entry_shares, signals):
+            for share, signal in itertools.product(self.tuning.entry_scale_factors, signals):
                 scale = fit.scale.copy()
                 scale[k] = min(share * typical, self.largest[k])
-                trials.append(self.valued(fit._replace(scale=scale, log_signal=signal)))
+                trials.append(self.evaluate(fit._replace(scale=scale, log_signal=signal)))
             found.append((int(k), max(trials, key=attrgetter("objective"))))
         return sorted(found, key=lambda entry: -entry[1].objective)
 
-    def enter(self, fit: ProcessFit, penalty: float, allowed: BoolArray) -> ProcessFit:
-        """Take in inputs as long as one of those that promise most brings more than its penalty."""
+    def add_features(self, fit: ProcessFit, penalty: float, allowed: BoolArray) -> ProcessFit:
+        """Add features as long as one of the candidates gains more than its penalty."""
         tuning = self.tuning
         while True:
-            for _, trial in self.entries(fit, allowed):
-                if trial.objective - fit.objective < tuning.promise * penalty:
+            for _, trial in self.find_entry_candidates(fit, allowed):
+                if trial.objective - fit.objective < tuning.min_entry_fraction * penalty:
                     continue
-                grown = self.climb(trial, tuning.trying_steps)
-                if grown.objective - fit.objective > penalty + tuning.negligible:
+                grown = self.maximise(trial, tuning.entry_steps)
+                if grown.objective - fit.objective > penalty + tuning.negligible_change:
                     fit = grown
                     break
             else:
                 return fit
 
-    # ------------------------------------------------------------------ what was found
+    # ------------------------------------------------------------------ results
 
-    def gains(self, fit: ProcessFit) -> Vector:
-        """What every input brings, or would bring: zero for those that promise nothing.
+    def compute_gains(self, fit: ProcessFit) -> Vector:
+        """Compute the gain of every feature, or its possible gain if it is left out.
 
-        Not known where many inputs share a width: each would have to be tried without.
+        NaN if the model has many features: the model would have to be evaluated without each.
         """
-        if len(fit.inputs) > self.tuning.many_inputs:
+        if len(fit.features) > self.tuning.many_features:
             return np.full(len(fit.scale), np.nan)
         gain = np.zeros(len(fit.scale))
-        gain[fit.inputs] = self.losses(fit, fit.inputs)
-        for k, trial in self.entries(fit, self.varies):
+        gain[fit.features] = self.compute_losses(fit, fit.features)
+        for k, trial in self.find_entry_candidates(fit, self.varies):
             gain[k] = max(0.0, trial.objective - fit.objective)
         return gain
 
-    def history(self, fit: ProcessFit) -> tuple[Matrix, Vector]:
-        """Scales and objectives on the way to a fit; of thousands of inputs only some steps."""
+    def get_path(self, fit: ProcessFit) -> tuple[Matrix, Vector]:
+        """Return scales and objectives along the search; with many features some steps only."""
         n_steps = len(self.path) + 1
-        n_shown = min(n_steps, max(2, self.tuning.path_values // len(fit.scale)))
+        n_shown = min(n_steps, max(2, self.tuning.max_path_values // len(fit.scale)))
         shown = np.unique(np.linspace(0, n_steps - 1, n_shown).astype(np.intp))
         steps, objectives = [*self.path, fit.scale], [*self.values, fit.objective]
         return np.array(steps)[shown], np.array(objectives)[shown]
 
 
 class _Coordinates:
-    """What a climb moves.
+    """Parameters of one ascent, as a vector.
 
-    Logarithms of the scales, or of one factor of all of them, of g, of h if there are explicit
-    columns, and of the parameters of the kernel.
+    It contains the logarithms of the scales (or of one common factor), of g, of h if there are
+    explicit columns, and of the kernel parameters.
     """
 
     def __init__(self, search: ProcessSearch, fit: ProcessFit, move: str) -> None:
-        self.fit, self.inputs, self.each = fit, fit.inputs, move == "each"
-        scale, largest = fit.scale[self.inputs], search.largest[self.inputs]
+        self.fit, self.features, self.each = fit, fit.features, move == "each"
+        scale, largest = fit.scale[self.features], search.largest[self.features]
         smallest = math.log(search.tuning.smallest_scale)
         begin = low = high = np.empty(0)
         if self.each:
@@ -312,28 +328,28 @@ class _Coordinates:
         self.bounds = np.hstack([[low, high], of_ratios, of_theta])
 
     def fit_at(self, vector: Vector) -> ProcessFit:
-        """Parameters of the process at some coordinates."""
+        """Return the parameters of the process for a vector."""
         scale = np.zeros_like(self.fit.scale)
         moved = np.exp(vector[: self.n_scales])
-        scale[self.inputs] = moved if self.each else self.fit.scale[self.inputs] * moved.prod()
+        scale[self.features] = moved if self.each else self.fit.scale[self.features] * moved.prod()
         end = self.n_scales + self.n_ratios
         ratios = [*vector[self.n_scales : end].tolist(), 0.0]
         return ProcessFit(scale, ratios[0], ratios[1], vector[end:])
 
     def slopes(self, trial: ProcessFit, point: ProcessPoint, by_log_scale: Vector) -> Vector:
-        """Derivative of the objective in the coordinates; `by_log_scale` is of the penalty."""
-        by_scale = (trial.scale * point.scale)[self.inputs]
-        # one factor of all scales leaves their differences, and with them the penalty
+        """Compute the gradient in the vector; `by_log_scale` is that of the penalty."""
+        by_scale = (trial.scale * point.scale)[self.features]
+        # A common factor of all scales does not change the penalty of unequal scales.
         by_scale = by_scale - by_log_scale if self.each else np.full(self.n_scales, by_scale.sum())
         ratios = [point.log_signal, point.log_explicit][: self.n_ratios]
         return np.concatenate([by_scale, ratios, point.theta])
 
 
 def largest_scales(X: Matrix) -> Vector:
-    """Scales beyond which a kernel only sees single values of an input.
+    """Compute upper bounds of the scales, beyond which kernels separate all values of a feature.
 
-    Over the median gap between neighbouring values of an input a Gaussian kernel falls by a factor
-    of e to the fourth power there. `X` is in units of standard deviations.
+    At the bound a Gaussian kernel ``exp(-eta d^2)`` falls by a factor of e^4 over the median gap
+    ``d`` between neighbouring values. `X` is in units of standard deviations.
     """
     largest = np.empty(X.shape[1])
     for k, column in enumerate(X.T):

@@ -1,4 +1,4 @@
-"""The rows that scales are learnt from, and how far each input varies over them."""
+"""Selection of the rows for learning length-scales, and moments of the features."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from sklearn.utils import check_random_state
 from relvec._linalg import EPS
 from relvec._typing import IndexArray, Matrix, Vector
 
-__all__ = ["choose_rows", "input_moments", "learning_rows", "nearest_squared", "row_key"]
+__all__ = [
+    "choose_rows",
+    "compute_feature_moments",
+    "median_nearest_squared_distance",
+    "row_key",
+    "select_learning_rows",
+]
 
 
-def learning_rows(
+def select_learning_rows(
     X: Matrix,
     targets: Matrix,
     sample_weight: Vector | None,
@@ -23,10 +29,10 @@ def learning_rows(
     *,
     are_labels: bool,
 ) -> tuple[IndexArray, Vector]:
-    """Return rows that differ, no more than `most`, and how often each counts.
+    """Select at most `most` distinct rows, and return their frequency weights.
 
-    They are in the order of what is in them: rows that were seen twice and rows that count twice
-    are then the same to the last digit.
+    Rows are sorted by content, so that a repeated row and a row of weight two give results that are
+    identical to the last digit.
     """
     rows = np.arange(len(X)) if sample_weight is None else np.flatnonzero(sample_weight > 0.0)
     both = np.ascontiguousarray(np.hstack([X[rows], targets[rows]])) + 0.0  # no -0.0
@@ -34,7 +40,7 @@ def learning_rows(
     _, first, group = np.unique(contents, return_index=True, return_inverse=True)
     counts = np.bincount(group, weights=None if sample_weight is None else sample_weight[rows])
     seen = np.arange(len(first))
-    if len(first) > most:  # a random choice goes by what is in the rows, not by their order
+    if len(first) > most:  # the random selection depends on the content of rows, not on their order
         mine = rows[first]
         key = row_key(X[mine], targets[mine], counts.astype(np.float64))
         seen = np.lexsort([key, *targets[mine].T[::-1]])
@@ -92,7 +98,7 @@ def row_key(X: Any, targets: Matrix, weight: Vector, block: int = 256) -> Vector
 def choose_rows(
     targets: Matrix, most: int, random_state: Any, *, are_labels: bool = False
 ) -> IndexArray:
-    """Choose rows at random if there are more than `most`, of every class its share."""
+    """Select rows at random if there are more than `most`, stratified by class for labels."""
     n_rows = len(targets)
     if n_rows <= most:
         return np.arange(n_rows)
@@ -101,7 +107,7 @@ def choose_rows(
         return np.sort(random_state.choice(n_rows, most, replace=False))
     chosen = []
     _, strata = np.unique(targets, axis=0, return_inverse=True)
-    # the same numbers for every class, so that it does not matter which is called what
+    # The same random numbers for every class: the result does not depend on their names.
     numbers = random_state.random_sample(n_rows)
     for stratum in np.unique(strata):
         mine = np.flatnonzero(strata == stratum)
@@ -110,31 +116,31 @@ def choose_rows(
     return np.sort(np.concatenate(chosen))
 
 
-def input_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
-    """Mean and standard deviation of every input; zero where it is constant but for rounding."""
+def compute_feature_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
+    """Compute mean and standard deviation of every feature; zero if constant up to rounding."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0.0, largest, 1.0)
     centre = np.average(X / unit, axis=0, weights=weight)
     spread = np.sqrt(np.average((X / unit - centre) ** 2, axis=0, weights=weight))
     spread = np.where(spread > 8.0 * EPS, spread * unit, 0.0)
-    # squares of larger numbers, or of their inverses, leave the range of floating point
+    # Squares of larger numbers, or of their inverses, would overflow.
     if (spread > 1e140).any() or (spread[spread > 0.0] < 1e-140).any():
         raise ValueError(
-            "scales need the variances of the inputs, which are too large for that, or too small: "
-            f"standard deviations from {spread[spread > 0.0].min():.1e} to {spread.max():.1e}. "
-            "Scale the columns, for example by StandardScaler."
+            "length-scales need features of moderate variance; got standard deviations from "
+            f"{spread[spread > 0.0].min():.1e} to {spread.max():.1e}. Rescale the columns, for "
+            "example by StandardScaler."
         )
     return centre * unit, spread
 
 
-def nearest_squared(X: Matrix) -> float:
-    """Median squared distance of a row to the nearest one that differs; 0.0 if none does.
+def median_nearest_squared_distance(X: Matrix) -> float:
+    """Compute the median squared distance of a distinct row to its nearest neighbour, or 0.0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from relvec.learning.rows import nearest_squared
-    >>> nearest_squared(np.array([[0.0], [0.0], [2.0], [5.0]]))
+    >>> from relvec.learning.rows import median_nearest_squared_distance
+    >>> median_nearest_squared_distance(np.array([[0.0], [0.0], [2.0], [5.0]]))
     4.0
     """
     rows = np.unique(X, axis=0)

@@ -1,4 +1,4 @@
-"""Which of many inputs have anything to do with the targets by themselves."""
+"""Screening of many features by the association of each one with the targets."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ import numpy as np
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.learning.process import Process
 
-__all__ = ["single_scores"]
+__all__ = ["score_single_features"]
 
 
-def single_scores(process: Process, varies: BoolArray, *, block_values: int = 1 << 18) -> Vector:
-    """Score every input by how well a kernel of it alone goes with the targets.
+def score_single_features(
+    process: Process, varies: BoolArray, *, block_values: int = 1 << 18
+) -> Vector:
+    """Score every feature by the alignment of a kernel of this feature alone with the targets.
 
-    The measure is how much of the targets a kernel of a single input picks up, ``t' K t``, in
-    standard deviations of what it picks up from targets in random order.
+    The score is ``t' K t`` with a centred Gaussian kernel ``K``, without the diagonal, divided by
+    its standard deviation for randomly permuted targets (as in the Hilbert-Schmidt independence
+    criterion).
 
     Parameters
     ----------
     process : Process
-        Inputs in units of their standard deviation, and targets.
+        Features in units of their standard deviations, and targets.
     varies : ndarray of shape (n_features,)
-        Inputs that come into question; the others score minus infinity.
+        Features to be scored; the score of the others is minus infinity.
     block_values : int, default=262144
-        Kernel values of several inputs that are computed at once; two megabytes stay in the cache.
+        Number of kernel values computed at once; two megabytes stay in the cache.
     """
     similar = process.targets @ process.targets.T
-    # of which the mean over permutations, with the diagonal held, is what chance would give
+    # Without the diagonal the expectation over permutations is near zero.
     np.fill_diagonal(similar, 0.0)
     n_samples, n_features = process.X.shape
     size = max(1, block_values // n_samples**2)
@@ -38,13 +41,14 @@ def single_scores(process: Process, varies: BoolArray, *, block_values: int = 1 
 
 
 def _scores(X: Matrix, similar: Matrix, weight: Vector) -> Vector:
-    """Best score of each column of `X` over two widths."""
+    """Compute the best score of each column of `X` over two length-scales."""
     squared = (X.T[:, :, None] - X.T[:, None, :]) ** 2
     best = np.full(X.shape[1], -np.inf)
     share = weight / weight.sum()
-    # at 0.1 kernels are nearly straight lines, at 1 they see that the middle is unlike both ends
-    for width in (0.1, 1.0):
-        values = np.exp(-width * squared)
+    # At 0.1 kernels capture nearly linear relations, at 1 also that the middle differs from the
+    # ends.
+    for scale in (0.1, 1.0):
+        values = np.exp(-scale * squared)
         mean = values @ share
         values -= mean[:, :, None] + mean[:, None, :] - (mean @ share)[:, None, None]
         picked = np.einsum("kij,ij->k", values, similar)

@@ -1,13 +1,14 @@
-"""The evidence of a sparse model as a function of its precisions and of the scales of its inputs.
+"""Evidence of a sparse model as a function of its precisions and input scales.
 
-The weights are integrated out, so that the derivative in a scale has the factor of Occam that a
-derivative at fixed weights lacks. With unit-norm atoms ``Phi``, ``S = (G + Lam)^-1``, residual
-``r`` and weights ``mu``, and ``c`` the penalty of a degree of freedom::
+The weights are integrated out: the derivative in a scale includes the Occam factor ``log|K|``,
+which a derivative at fixed weights lacks. With unit-norm atoms ``Phi``, ``S = (G + Lam)^-1``,
+residual ``r``, posterior mean ``mu`` and the penalty ``c`` per degree of freedom::
 
     dJ / dPhi = (n / R) r mu' - Phi S - 2 c Phi S Lam S
 
-(the first factor is the inverse of the noise variance if that is held), projected back through the
-normalisation and the centring of the atoms.
+(compare Tipping 2001, eqs. 53-57). If the noise is held, ``n / R`` is replaced by the inverse noise
+variance. The chain rule through normalisation and centring of the atoms gives the derivative in
+the raw kernel values.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ __all__ = ["SparseEvidence", "SparsePoint"]
 
 
 class SparsePoint(NamedTuple):
-    """The objective of a sparse model, and its derivatives."""
+    """Objective of a sparse model, and its derivatives."""
 
     objective: float
     """Penalised log evidence, up to a constant."""
     theta: Vector
     """Derivative in the log precisions."""
     scale: Vector
-    """Derivative in the scales themselves."""
+    """Derivative in the scales (not their logarithms)."""
 
 
 class _Model(NamedTuple):
@@ -52,33 +53,33 @@ class _Model(NamedTuple):
     """Atoms, centred and of unit norm."""
     norm: Vector
     covariance: Matrix
-    """Of the weights of unit atoms, in units of the noise variance."""
+    """Posterior covariance of the weights of unit atoms, in units of the noise variance."""
     mean: Vector
     precision: float
     """Inverse of the noise variance."""
 
 
 class SparseEvidence:
-    """A sparse model whose atoms are held, but not their shapes.
+    """Evidence of a sparse model with fixed kernel centres and variable input scales.
 
     Parameters
     ----------
     kernel : Kernel
-        Kernel of inputs multiplied by the square roots of their scales.
+        Kernel of features multiplied by the square roots of their scales.
     X : ndarray of shape (n_samples, n_features)
         Training inputs.
     centers : ndarray of shape (n_kernels, n_features)
-        Where the active kernels are.
+        Centres of the active kernels.
     others : ndarray of shape (n_samples, n_others)
         Active atoms of other kinds.
     target : ndarray of shape (n_samples,)
         Targets.
     sample_weight : ndarray of shape (n_samples,) or None
-        How often each row counts.
+        Frequency weights of the rows.
     centre : bool
         Whether there is an intercept.
     objective : Objective
-        Prior, noise and sample size; its `target_ss` includes what keeps the noise from zero.
+        Prior, noise and sample size; its `target_ss` includes the noise floor.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class SparseEvidence:
         self.objective = objective
 
     def evaluate(self, theta: Vector, scale: Vector) -> SparsePoint | None:
-        """Evaluate; None where the objective is numerically not defined."""
+        """Evaluate objective and derivatives; None if they are numerically undefined."""
         model = self._model(theta, scale)
         if model is None:
             return None
@@ -110,63 +111,65 @@ class SparseEvidence:
         shrunk, volume = None, covariance
         if prior.is_penalised:
             shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
-            charged = covariance * (prior.penalty * point.lam)
-            volume = covariance + 2.0 * charged @ covariance
+            weighted = covariance * (prior.penalty * point.lam)
+            volume = covariance + 2.0 * weighted @ covariance
         slopes = prior.derivatives(theta, noise) if prior.has_density else None
         by_theta, _ = gradient_and_hessian(
             covariance, mean, point.lam, shrunk, point.quadratic, n, noise, slopes
         )
+        # dJ / dPhi for unit-norm atoms, then through the normalisation: the component along each
+        # atom has no effect.
         residual = self.target - unit @ mean
         slope = np.multiply.outer(precision * residual, mean) - unit @ volume
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
-        slope *= self.root[:, None]  # of mean zero already: unit atoms and residuals are
+        slope *= self.root[:, None]  # already centred, like unit atoms and residuals
         kernels = slope[:, : len(self.centers)]
         by_scale = raw_scale_gradient(self.kernel, scale, self.X, self.centers, kernels)
         return SparsePoint(-0.5 * point.cost, -0.5 * by_theta, by_scale)
 
-    def climb(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
-        """Climb the objective in precisions and scales together.
+    def maximise(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
+        """Maximise the objective over precisions and scales jointly.
 
         Parameters
         ----------
         theta : ndarray of shape (n_atoms,)
-            Log precisions to start from.
+            Initial log precisions.
         scale : ndarray of shape (n_features,)
-            Scales to start from; those that are zero stay so.
+            Initial scales; zero scales stay zero.
         max_iter : int
-            Steps to take.
+            Largest number of steps.
 
         Returns
         -------
         theta, scale
-            Where the climb ended.
+            Log precisions and scales at the end.
         rise : float
-            What was gained, never negative.
+            Rise of the objective, never negative.
         """
-        inputs, size, moved = np.flatnonzero(scale), len(theta), scale.copy()
+        features, size, moved = np.flatnonzero(scale), len(theta), scale.copy()
 
         def objective(vector: Vector) -> tuple[float, Vector] | None:
-            moved[inputs] = scale[inputs] * np.exp(vector[size:])
+            moved[features] = scale[features] * np.exp(vector[size:])
             point = self.evaluate(vector[:size], moved)
             if point is None:
                 return None
-            return point.objective, np.concatenate([point.theta, (moved * point.scale)[inputs]])
+            return point.objective, np.concatenate([point.theta, (moved * point.scale)[features]])
 
-        start = np.concatenate([theta, np.zeros(len(inputs))])
-        farthest = math.log(1e8)  # beyond, an input is a constant, or tells all rows apart
+        start = np.concatenate([theta, np.zeros(len(features))])
+        farthest = math.log(1e8)  # beyond, kernels are constant in a feature or diagonal
         bounds = np.full((2, len(start)), [[-farthest], [farthest]])
         bounds[:, :size] = [[THETA_MIN], [THETA_MAX]]
         end = ascend(objective, start, bounds, max_iter)
         if not end.value > end.first:
             return theta, scale, 0.0
-        moved[inputs] = scale[inputs] * np.exp(end.vector[size:])
+        moved[features] = scale[features] * np.exp(end.vector[size:])
         return end.vector[:size], moved, end.value - end.first
 
     def information(self, theta: Vector, scale: Vector) -> Matrix | None:
-        """What the data say of the scales, weights integrated out: ``D' C^-1 D``.
+        """Compute the information matrix ``D' C^-1 D`` of the scales, weights integrated out.
 
         ``D`` is the derivative of the mean function in the scales and ``C`` the covariance of the
-        targets. None where the model is numerically not defined.
+        targets. None if the model is numerically undefined.
         """
         model = self._model(theta, scale)
         if model is None:
@@ -177,12 +180,12 @@ class SparseEvidence:
         return model.precision * integrated_information(D, model.unit, model.covariance)[0]
 
     def _model(self, theta: Vector, scale: Vector) -> _Model | None:
-        inputs = scale_features(self.kernel, scale, self.X)
-        raw = kernel_block(self.kernel, inputs, scale_features(self.kernel, scale, self.centers))
+        scaled = scale_features(self.kernel, scale, self.X)
+        raw = kernel_block(self.kernel, scaled, scale_features(self.kernel, scale, self.centers))
         atoms = np.hstack([raw, self.others])
         centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
-        if not (norm > 1e-140).all():  # whose square is not zero
+        if not (norm > 1e-140).all():  # else the square underflows
             return None
         unit = centred / norm
         correlation = unit.T @ self.target

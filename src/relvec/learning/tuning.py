@@ -1,4 +1,4 @@
-"""The numbers that the search for scales works with."""
+"""Constants of the search for length-scales, with their origin."""
 
 from __future__ import annotations
 
@@ -10,66 +10,81 @@ __all__ = ["LengthScaleTuning"]
 
 @dataclass(frozen=True)
 class LengthScaleTuning:
-    """Constants of the search for scales; the defaults were found by trial on test problems.
+    """Constants of the search for length-scales.
+
+    Unless a field states another origin, its value was chosen by trials on test problems. Input
+    scales ``eta = 1 / (2 length_scale^2)`` are for features in units of their standard deviations.
+    Differences of the log evidence are in nats.
 
     Examples
     --------
     >>> from relvec.learning import LengthScaleLearner, LengthScaleTuning
-    >>> LengthScaleLearner("ard", tuning=LengthScaleTuning(many_inputs=50)).tuning.many_inputs
+    >>> LengthScaleLearner("ard", tuning=LengthScaleTuning(many_features=50)).tuning.many_features
     50
     """
 
-    many_inputs: int = 100
-    """With more inputs, those that alone have nothing to do with the target wait outside."""
-    too_many_inputs: int = 5000
-    """With more inputs than this some always do, so that one width for all is not tried."""
-    screened: tuple[int, ...] = (20, 60, 200)
-    """How many of many inputs may share a width."""
-    large_start: int = 60
-    small_start: int = 10
-    """How many of many inputs, or of some, are in the model from which others are taken out."""
-    starts: tuple[float, ...] = (0.1, 0.5, 2.5)
-    """Scales to start from, all inputs alike, divided by their number."""
-    start_factor: float = 5.0
-    """Ratio of the scales that follow the last of these, as long as a kernel still reaches from a
-    typical row to its nearest neighbour: on fast oscillations the evidence has its maximum there,
-    and is flat below. The ratio is that of `starts`."""
+    # which features to start with
+    many_features: int = 100
+    """With more features, only those associated with the target by themselves start in the
+    model."""
+    too_many_features: int = 5000
+    """With more features, one common length-scale for all of them is not tried: some of them
+    always are irrelevant."""
+    screened_sizes: tuple[int, ...] = (20, 60, 200)
+    """Numbers of best single features that are tried with one common length-scale."""
+    large_start_size: int = 60
+    """Number of best single features from which backward selection starts if there are many."""
+    small_start_size: int = 10
+    """Number of best single features from which a second backward selection starts."""
+
+    # initial parameters
+    initial_scales: tuple[float, ...] = (0.1, 0.5, 2.5)
+    """Initial common scales, divided by the number of features."""
+    initial_scale_ratio: float = 5.0
+    """Ratio of further initial scales, up to a length-scale of the distance between a typical row
+    and its nearest neighbour: for fast oscillations the evidence has its maximum there and is flat
+    below. It equals the ratio of `initial_scales`."""
     n_peaks: int = 3
-    """Peaks of a periodogram from which periods start: the first may be a multiple of the period,
-    or the trend."""
+    """Number of peaks of a periodogram at which periods are initialised: the highest may be a
+    multiple of the period, or due to a trend."""
     parameter_factors: tuple[float, ...] = tuple(4.0**k for k in range(-4, 5) if k)
-    """Multiples of other parameters of a kernel to start from; climbs find what lies between."""
-    start_signal: float = math.log(10.0)
-    """Log ratio of signal to noise to start from."""
-    no_signal: float = -20.0
-    """Log ratio of signal to noise of a process that explains nothing, to rounding."""
+    """Multiples of other kernel parameters as initial values; ascents find values in between."""
+    initial_log_signal: float = math.log(10.0)
+    """Initial log signal-to-noise ratio."""
+    null_log_signal: float = -20.0
+    """Log signal-to-noise ratio of a process that explains nothing, to rounding."""
+
+    # selection of features
     expected_nulls: float = 1.5
-    """Of inputs that do not matter, how many may be expected to stay."""
-    first_steps: int = 8
-    """Steps from each start, after which the best goes on."""
-    rounds: int = 4
-    """How often inputs are taken out and let in again; most searches end after two."""
-    settling_steps: int = 12
-    trying_steps: int = 10
-    """Steps of a climb after inputs were taken out, and to see what an entry is worth."""
-    n_weakest: int = 12
-    """Inputs of least relevance that are tried without, one by one."""
-    n_candidates: int = 4
-    """Inputs that were left out and are tried again."""
-    entry_shares: tuple[float, ...] = (0.3, 1.0)
-    """Scales at which an input enters, relative to the median of those in the model."""
-    promise: float = 0.3
-    """Share of its penalty that an input must bring at a scale at which it is tried."""
-    negligible: float = 1e-3
-    """Log evidence, in nats, that no change is made for."""
-    tolerance: float = 1e-3
-    """Rise of the log evidence in one step at which a climb ends."""
-    idle: float = 0.05
-    """Log evidence lost with an input that the others need not adapt to."""
-    tie: float = 0.1
-    """Precision of the normal prior of log scales around their mean: they may well differ by a
-    factor of e^3, but those that the data say little of stay near the others."""
+    """Expected number of irrelevant features that are selected; it determines the penalty of a
+    feature (see `relvec.learning.length_scales.compute_feature_penalty`)."""
+    initial_steps: int = 8
+    """Steps from each initialisation, after which only the best one continues."""
+    max_selection_rounds: int = 4
+    """Largest number of rounds of removal and addition; most searches end after two."""
+    removal_steps: int = 12
+    """Steps of an ascent after the removal of features."""
+    entry_steps: int = 10
+    """Steps of an ascent that determines the gain of an added feature."""
+    n_removal_trials: int = 12
+    """Number of features of smallest scale whose removal is evaluated."""
+    n_entry_trials: int = 4
+    """Number of left-out features whose addition is evaluated."""
+    entry_scale_factors: tuple[float, ...] = (0.3, 1.0)
+    """Trial scales of an added feature, relative to the median scale in the model."""
+    min_entry_fraction: float = 0.3
+    """Fraction of its penalty that a feature must gain at a trial scale to be optimised further."""
+    negligible_change: float = 1e-3
+    """Change of the log evidence, in nats, that is ignored."""
+    ascent_tol: float = 1e-3
+    """Rise of the log evidence in one step, in nats, at which an ascent ends."""
+    negligible_loss: float = 0.05
+    """Loss of log evidence, in nats, up to which features are removed without another ascent."""
+    log_scale_precision: float = 0.1
+    """Precision of the normal prior of the log scales around their mean: a standard deviation of
+    about three. Scales may differ by a factor of e^3; those that the data hardly determine stay
+    near the others."""
     smallest_scale: float = 1e-6
-    """Over the spread of the data an input of this scale is a constant."""
-    path_values: int = 1 << 18
-    """Numbers kept of the steps of a search: 2 MB."""
+    """Lower bound of the scales; the kernel is then constant over the range of the feature."""
+    max_path_values: int = 1 << 18
+    """Largest number of stored values of the path of a search: 2 MB."""

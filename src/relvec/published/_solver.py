@@ -36,7 +36,7 @@ class Run(ABC):
     def settle(self, active: IndexArray, lam: Vector) -> State:
         """Return the state at these precisions, with the noise variance that is best for them."""
         fit = reference.condition(self.problem, active, lam)
-        return reference.assess(self.problem, fit, reference.best_noise(self.problem, fit))
+        return reference.evaluate(self.problem, fit, reference.best_noise(self.problem, fit))
 
     def mackay_noise_estimate(self, fit: Fit) -> float:
         """Return MacKay's re-estimate of the noise variance, including its prior."""
@@ -81,7 +81,7 @@ class PublishedSolver(BaseEstimator):
         check_integer("max_iter", self.max_iter, minimum=1)
         check_positive("tol", self.tol)
         run = self._run(problem)
-        answer = reference.trivial(problem)
+        answer = reference.solve_trivial(problem)
         if answer is not None:
             return answer
         if warm_start is not None:
@@ -95,7 +95,7 @@ class PublishedSolver(BaseEstimator):
             if monitor is not None and monitor(progress):
                 break
             converged = change < self.tol
-        return reference.conclude(
+        return reference.build_solution(
             problem,
             state.fit,
             trace,

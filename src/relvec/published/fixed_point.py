@@ -15,8 +15,8 @@ from relvec.priors import Statistics
 from relvec.published._solver import PublishedSolver, Run
 from relvec.solvers.base import Problem, WarmStart
 from relvec.solvers.gaussian import reference
+from relvec.solvers.gaussian.initialisation import fit_ridge
 from relvec.solvers.gaussian.reference import Fit, State
-from relvec.solvers.gaussian.starts import ridge
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -111,7 +111,7 @@ class _Sweeps(Run):
         if warm_start is not None and self.deletable:
             return self.settle(warm_start.active, np.exp(warm_start.log_lam))
         moments = self.problem.moments
-        shared = ridge(self.problem).log_lam if moments.target_ss > 0 else 0.0
+        shared = fit_ridge(self.problem).log_lam if moments.target_ss > 0 else 0.0
         log_lam = np.full(moments.n_atoms, shared)
         if warm_start is not None:
             log_lam[warm_start.active] = warm_start.log_lam
@@ -145,7 +145,7 @@ class _Sweeps(Run):
         moved = np.abs(np.log(lam / fit.lam) - noise_change)[remaining].max(initial=0.0)
         change = max(float(moved), abs(noise_change))
         fit = reference.condition(problem, fit.active[keep], lam[keep])
-        return reference.assess(problem, fit, noise), change
+        return reference.evaluate(problem, fit, noise), change
 
     def estimate(self, fit: Fit, noise: float) -> tuple[Vector, float]:
         """Return precisions (Tipping 2001, eq. 44 or 43) and noise (eq. 46 or 50), with priors."""
@@ -178,9 +178,9 @@ class _Sweeps(Run):
         problem, cap = self.problem, self.problem.active_cap
         while len(state.fit.active):
             active = state.fit.active
-            known = reference.statistics(problem, state.fit)
-            no_gain = ~(reference.potential(problem, known)[0][active] > 0.0)
-            value = reference.worth(problem, state.fit, known)
+            known = reference.compute_statistics(problem, state.fit)
+            no_gain = ~(reference.compute_best_gains(problem, known)[0][active] > 0.0)
+            value = reference.compute_contributions(problem, state.fit, known)
             if no_gain.any():
                 value[~no_gain] = np.inf
             elif len(active) > cap:
@@ -190,7 +190,7 @@ class _Sweeps(Run):
             keep = np.arange(len(active)) != np.argmin(value)
             state = self.settle(active[keep], state.fit.lam[keep])
         while self.solver.check_deleted:
-            gain, lam = reference.entry(problem, state.fit)
+            gain, lam = reference.compute_entry_gains(problem, state.fit)
             best = int(np.argmax(gain))
             if not gain[best] > self.solver.tol:
                 break

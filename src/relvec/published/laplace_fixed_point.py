@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_choice, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor, Progress
-from relvec.solvers.latent.block_steps import look
+from relvec.solvers.latent.block_steps import screen_blocks
+from relvec.solvers.latent.monotone import MonotoneSearch
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
-from relvec.solvers.latent.walk import Walk
 
 __all__ = ["LaplaceFixedPointSolver"]
 
@@ -114,12 +114,12 @@ class LaplaceFixedPointSolver(BaseEstimator):
             converged = settled and not is_stopped
             if settled or is_stopped:
                 break
-        best = look(problem, run.state, 1e-3, 1)[0].gain if run.deletable else 0.0
-        certificate = Certificate(run.steepest(exact=False), best)
+        best = screen_blocks(problem, run.state, 1e-3, 1)[0].gain if run.deletable else 0.0
+        certificate = Certificate(run.find_largest_derivative(exact=False), best)
         return LatentSolution(run.state, number, converged, certificate, tuple(run.trace))
 
 
-class _Sweeps(Walk):
+class _Sweeps(MonotoneSearch):
     """The remaining atoms, and sweeps that accept every update."""
 
     def __init__(
@@ -143,7 +143,7 @@ class _Sweeps(Walk):
             # The prior standard deviation of the latent function is then of order one.
             warm_start = active, spread[active] + np.log(max(len(active), 1))
         super().__init__(problem, 0.0, None, warm_start)
-        self.least_rise = 0.0  # of deletions
+        self.min_rise = 0.0  # of deletions
 
     def sweep(self) -> float:
         """Re-estimate all precisions; return the largest change of a remaining one."""
@@ -169,7 +169,7 @@ class _Sweeps(Walk):
         change = np.abs(log_precision - state.log_precision)[remaining].max(initial=0.0)
         active = active[kept]
         self.state = problem.evaluate(
-            active, log_precision[kept], self.columns(active), state.start_for(active)
+            active, log_precision[kept], self.columns(active), state.get_initial_weights(active)
         )
         return float(change)
 
@@ -177,13 +177,15 @@ class _Sweeps(Walk):
         """Delete atoms whose removal raises the objective; return whether there were any."""
         self._read_statistics()
         state, stay = self.state, ~self.diverges
-        if not stay.all() and self.accept(state.active[stay], state.log_precision[stay]):
+        if not stay.all() and self.move_if_better(state.active[stay], state.log_precision[stay]):
             return True
         loss = 0.5 * self.problem.removal_loss(state) - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
             if loss[place] > 1.0 + float(np.max(self.problem.prior.penalty)):
                 break
-            if self.accept(np.delete(state.active, place), np.delete(state.log_precision, place)):
+            if self.move_if_better(
+                np.delete(state.active, place), np.delete(state.log_precision, place)
+            ):
                 return True
         return False
 

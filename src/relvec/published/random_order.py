@@ -89,7 +89,7 @@ class RandomOrderSolver(TextbookSolver):
         check_bool("polish", self.polish)
         relay = Relay(monitor)
         end = super().solve(problem, warm_start=warm_start, monitor=relay)
-        if not self.polish or relay.told_to_stop or not end.n_iter:
+        if not self.polish or relay.is_stop_requested or not end.n_iter:
             return end
         polished = ascend(
             problem,

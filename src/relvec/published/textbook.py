@@ -96,7 +96,7 @@ class SingleSteps(Run):
         problem, moments = self.problem, self.problem.moments
         empty = reference.condition(problem, np.empty(0, dtype=np.intp), np.empty(0))
         noise = reference.bounded_noise(problem, 0.1 * moments.target_ss / moments.n_effective)
-        return reference.assess(problem, empty, noise)
+        return reference.evaluate(problem, empty, noise)
 
     def step(self, state: State) -> tuple[State, float]:
         """Update one atom, re-estimate the noise if due, and return the largest pending change."""
@@ -117,7 +117,7 @@ class SingleSteps(Run):
         if self.n_steps % self.noise_every == 0 or remaining < self.tol:
             fit, noise = self.with_noise(fit, alpha[active])
         remaining = max(remaining, abs(float(np.log(noise / state.noise))))
-        return reference.assess(problem, fit, noise), remaining
+        return reference.evaluate(problem, fit, noise), remaining
 
     def choose(self, wanted: Vector, gain: Vector, change: Vector) -> int:
         """Return the atom to update: the one with the largest gain."""
@@ -130,13 +130,15 @@ class SingleSteps(Run):
         The precision is infinite for atoms that should be outside the model.
         """
         problem, noise = self.problem, state.noise
-        known = reference.statistics(problem, state.fit)
+        known = reference.compute_statistics(problem, state.fit)
         n_effective, inside = problem.moments.n_effective, np.isfinite(alpha)
         gain, lam = problem.prior.best_precision(known, n_effective, noise)
         at_best = gain - problem.min_gain
         # l(alpha_i) of the paper: the contribution of an atom with its present precision.
         at_present = np.zeros(len(alpha))
-        at_present[state.fit.active] = reference.worth(problem, state.fit, known, noise)
+        at_present[state.fit.active] = reference.compute_contributions(
+            problem, state.fit, known, noise
+        )
         admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
         should_be_in = (at_best > 0.0) & admissible
         full = np.count_nonzero(inside) >= problem.active_cap

@@ -1,4 +1,4 @@
-"""Ways to maximise the evidence."""
+"""Solvers: algorithms that maximise the evidence (marginal likelihood)."""
 
 from __future__ import annotations
 

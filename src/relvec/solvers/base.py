@@ -1,4 +1,4 @@
-"""The problem a solver is given and the answer it returns."""
+"""Interface of the solvers: the problem they receive and the solution they return."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from relvec.moments.base import Moments
 from relvec.priors import BoundFlat, BoundPrior
 
 
-def checked_penalties(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
-    """Return what each atom must gain, if that and the bound prior fit the atoms; or raise."""
+def check_penalties(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
+    """Return the minimum gain of each atom; raise if it or the prior does not fit the atoms."""
     if not isinstance(prior, BoundPrior):
         raise TypeError(f"prior must be bound: prior.bind(n_samples); got {prior!r}.")
     for name, given in (("min_gain", min_gain), ("penalty", prior.penalty)):
@@ -30,7 +30,10 @@ def checked_penalties(min_gain: Any, prior: Any, n_atoms: int) -> Vector:
 
 @dataclass(frozen=True)
 class Problem:
-    """Maximise the (penalised) log evidence over the precisions and, unless held, the noise.
+    """An optimisation problem: maximise the penalised log evidence (log marginal likelihood).
+
+    The variables are the precisions of the weights and, unless it is held, the noise variance. The
+    objective is that of `relvec.evidence`, less `min_gain` for every active atom.
 
     Examples
     --------
@@ -48,17 +51,18 @@ class Problem:
 
     moments: Moments
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
-    """Per atom, or one number for all: log-evidence an atom must bring to be in the model. It is
-    the log prior odds against inclusion, so the objective charges it for every atom kept."""
+    """Minimum gain in log evidence for an atom to be in the model, one number or one per atom. It
+    is the log prior odds against inclusion: the objective is reduced by it for every active
+    atom."""
     prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
-    """What the prior of these atoms adds to the log evidence."""
+    """Prior of the precisions and of the noise, bound to these atoms."""
     noise_variance: float | None = None
     """Held noise variance, in squared units of the target; None to estimate it."""
     max_active: int | None = None
     """Cap on the number of active atoms; None for half the effective sample size."""
 
     def __post_init__(self) -> None:
-        """Check that the parts fit each other, and give every atom its penalty."""
+        """Check that the parts fit each other; broadcast `min_gain` to one number per atom."""
         if not isinstance(self.moments, Moments):
             raise TypeError(
                 "moments must be Moments, such as SufficientStatistics(n_atoms).update(Phi, "
@@ -68,12 +72,16 @@ class Problem:
             check_positive("noise_variance", self.noise_variance, also="or None to estimate it")
         if self.max_active is not None:
             check_integer("max_active", self.max_active, minimum=0)
-        penalties = checked_penalties(self.min_gain, self.prior, self.moments.n_atoms)
+        penalties = check_penalties(self.min_gain, self.prior, self.moments.n_atoms)
         object.__setattr__(self, "min_gain", penalties)
 
     @property
     def active_cap(self) -> int:
-        """Most atoms a model may have: half the sample size identifies a free noise."""
+        """Largest number of active atoms.
+
+        An estimated noise variance needs residual degrees of freedom: by default at most half of
+        the effective sample size is spent on atoms. A held noise needs no cap.
+        """
         n_atoms = self.moments.n_atoms
         if self.max_active is not None:
             return self.max_active
@@ -83,7 +91,7 @@ class Problem:
 
 
 class Progress(NamedTuple):
-    """What a solver tells the outside after each step.
+    """State of a search after one step, as passed to a `Monitor`.
 
     Examples
     --------
@@ -103,41 +111,45 @@ Monitor = Callable[[Progress], bool]
 
 
 class Relay:
-    """Passes on what several runs in a row say, their steps counted through; keeps the answer.
+    """Monitor that forwards the progress of several successive runs to one monitor.
+
+    Steps are counted over all runs, and a request to stop is remembered.
 
     Parameters
     ----------
     monitor : callable, optional
-        Who is told.
+        The monitor to call; None to call nobody.
 
     Examples
     --------
     >>> from relvec.solvers.base import Progress, Relay
     >>> relay = Relay(lambda progress: progress.n_iter > 10)
     >>> relay.n_iter += 8  # steps of an earlier run
-    >>> relay(Progress("second", 3, -12.5, 4)), relay.told_to_stop
+    >>> relay(Progress("second", 3, -12.5, 4)), relay.is_stop_requested
     (True, True)
     """
 
     def __init__(self, monitor: Monitor | None) -> None:
         self.monitor = monitor
         self.n_iter = 0
-        self.told_to_stop = False
+        self.is_stop_requested = False
 
     def __call__(self, progress: Progress) -> bool:
-        """Tell the monitor, if there is one."""
+        """Call the monitor, if there is one; return whether it requests a stop."""
         if self.monitor is not None:
             progress = progress._replace(n_iter=self.n_iter + progress.n_iter)
-            self.told_to_stop = self.monitor(progress)
-        return self.told_to_stop
+            self.is_stop_requested = self.monitor(progress)
+        return self.is_stop_requested
 
 
 class Certificate(NamedTuple):
-    """Why the solver stopped: both numbers are zero at an exact local maximum.
+    """Violation of the optimality conditions at the solution; zero at an exact local maximum.
 
-    Both are computed in floating point. Where atoms are nearly collinear and the noise small,
-    the objective itself is only known to some digits; a solver then stops when what is left to
-    gain is below that, which may be before the gradient is.
+    The conditions are those of Faul and Tipping (2002): the gradient in the log precisions of the
+    active atoms vanishes, and no other atom would raise the objective. Both numbers are computed in
+    floating point. If atoms are nearly collinear and the noise is small, the objective has few
+    correct digits. A solver then stops when the possible gain is below the rounding error, even if
+    the gradient is not small yet.
 
     Examples
     --------
@@ -156,13 +168,13 @@ class Certificate(NamedTuple):
     gradient: float
     """Largest absolute derivative of the objective in a log precision of an active atom."""
     best_gain: float
-    """Largest gain of any atom that is not in the model and not, to rounding, a combination of
-    those that are; net of its penalty or, if that is less, of the solver's tolerance. Never
-    negative."""
+    """Largest gain of an inactive atom, less its penalty or the solver's tolerance, whichever is
+    larger; never negative. Atoms that are linear combinations of active ones, to rounding, are left
+    out."""
 
 
 class Candidate(NamedTuple):
-    """One end state among several, for the user to see.
+    """One of the local optima that were compared, as reported to the user.
 
     Examples
     --------
@@ -178,13 +190,14 @@ class Candidate(NamedTuple):
     """
 
     start: str
+    """Name of the initialisation that led to it."""
     objective: float
     n_active: int
 
 
 @dataclass(frozen=True)
 class Solution:
-    """An active set with its precisions and the noise, in the units of the moments.
+    """Result of a solver: active set, precisions and noise variance, in the units of the moments.
 
     Examples
     --------
@@ -206,22 +219,23 @@ class Solution:
     """``log(alpha * sigma^2 / norm^2)`` of each active atom (see `Moments`)."""
     noise_variance: float
     objective: float
-    """Penalised log evidence: what was maximised."""
+    """Penalised log evidence, the function that was maximised."""
     n_iter: int
     converged: bool
     certificate: Certificate
     reached_max_active: bool = False
-    """Whether the cap on active atoms was hit: the noise level is then not identified."""
+    """Whether the cap on active atoms was reached; the noise variance is then not identifiable."""
     trace: tuple[float, ...] = ()
-    """Objective after each accepted step of the run that won, and of the one it began from."""
+    """Objective after each accepted step of the best ascent, preceded by that of the ascent from
+    whose optimum it started."""
     candidates: tuple[Candidate, ...] = field(default=())
-    """Every end state that was compared, best first."""
+    """All local optima that were compared, best first."""
     laplace_rate: float = 0.0
     """Rate of the Laplace prior, given or learnt; zero without one."""
 
 
 class WarmStart(NamedTuple):
-    """A previous active set to continue from.
+    """Active set and log precisions of a previous solution, as an initialisation.
 
     Examples
     --------
@@ -245,7 +259,7 @@ class WarmStart(NamedTuple):
 
 
 class Solver(Protocol):
-    """Anything that turns a `Problem` into a `Solution`.
+    """Protocol of solvers: turn a `Problem` into a `Solution`.
 
     Examples
     --------

@@ -13,8 +13,14 @@ from relvec.moments import LazyMoments
 from relvec.solvers.base import Problem, Progress
 from relvec.solvers.gaussian import ascent
 from relvec.solvers.gaussian.ascent import Schedule, ascend, screen
+from relvec.solvers.gaussian.initialisation import (
+    Ridge,
+    average_states,
+    build_dense_state,
+    fit_ridge,
+    mix_with_ridge,
+)
 from relvec.solvers.gaussian.newton import maximise
-from relvec.solvers.gaussian.starts import Ridge, dense_start, recombine, reheated, ridge
 from relvec.solvers.gaussian.state import EMPTY, NOISE_FLOOR, State, empty_state
 from relvec.solvers.gaussian.tuning import SearchTuning
 from tests.helpers_dense import dense_penalised, sinc, sparse_design
@@ -23,9 +29,9 @@ from tests.helpers_priors import objective as objective_with
 from tests.solvers.gaussian.test_search import Dense
 
 
-def problem_of(Phi: Matrix, t: Vector, charge: float | Vector = 0.0, **options) -> Problem:
+def problem_of(Phi: Matrix, t: Vector, entry_penalty: float | Vector = 0.0, **options) -> Problem:
     intercept = options.pop("fit_intercept", True)
-    penalty = np.broadcast_to(np.asarray(charge, dtype=float), (Phi.shape[1],)).copy()
+    penalty = np.broadcast_to(np.asarray(entry_penalty, dtype=float), (Phi.shape[1],)).copy()
     return posed(
         LazyMoments(DenseDictionary(Phi), t, None, centre=intercept, store=True), penalty, **options
     )
@@ -69,7 +75,7 @@ def value(problem: Problem, Phi: Matrix, t: Vector, state: State) -> float:
     seed=st.integers(0, 2**32 - 1),
     smoothness=st.sampled_from([0.0, 1.0, 3.0]),
     held=st.sampled_from([None, 0.003, 0.05]),
-    charge=st.sampled_from([0.0, 0.5, 3.0]),
+    entry_penalty=st.sampled_from([0.0, 0.5, 3.0]),
     share=st.sampled_from([0.02, 0.5]),
     batch=st.sampled_from([1, 6]),
     polish=st.booleans(),
@@ -79,13 +85,13 @@ def test_the_objective_never_falls_and_is_the_dense_one(
     seed: int,
     smoothness: float,
     held: float | None,
-    charge: float,
+    entry_penalty: float,
     share: float,
     batch: int,
     polish: bool,
 ) -> None:
     Phi, t = dictionary(kind, seed)
-    problem = problem_of(Phi, t, charge, smoothness=smoothness)
+    problem = problem_of(Phi, t, entry_penalty, smoothness=smoothness)
     schedule = Schedule(pool_share=share, batch_min=batch, polish=polish)
     state = ascend(problem, EMPTY, schedule, noise_variance=held)
     assert len(state.trace) == state.n_rounds
@@ -207,7 +213,7 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
     )
     active = active[maximum.kept]
     assert len(active) >= 2
-    seen = screen(problem, active, maximum.point).known
+    seen = screen(problem, active, maximum.point).statistics
     unit = (Phi - Phi.mean(axis=0)) / moments.column_norm
     K = np.eye(30) + (unit[:, active] * np.exp(-maximum.point.theta)) @ unit[:, active].T
     back = np.linalg.solve(K, unit)
@@ -225,7 +231,7 @@ def test_screening_gives_the_statistics_of_every_absent_atom(smoothness: float) 
 
 @pytest.fixture
 def inner(monkeypatch: pytest.MonkeyPatch) -> list[State]:
-    """Let working sets be used on small problems; records the climbs inside of them."""
+    """Let working sets be used on small problems; records the ascents inside them."""
     ends: list[State] = []
 
     def spy(*args, **options) -> State:
@@ -246,14 +252,16 @@ def line(seed: int, n: int = 160, width: float = 1.0) -> tuple[Matrix, Vector]:
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, 1.0])
 @pytest.mark.parametrize("held", [None, 0.05])
-@pytest.mark.parametrize("charge", [0.0, 0.5])
+@pytest.mark.parametrize("entry_penalty", [0.0, 0.5])
 @pytest.mark.parametrize("batch", [1, 4])
-def test_an_ascent_in_working_sets_never_falls_and_ends_certified(
-    inner: list[State], smoothness: float, held: float | None, charge: float, batch: int
+def test_an_ascent_in_working_sets_never_falls_and_ends_at_an_optimum(
+    inner: list[State], smoothness: float, held: float | None, entry_penalty: float, batch: int
 ) -> None:
     Phi, t = line(0, width=0.7)
-    problem = problem_of(Phi, t, charge, smoothness=smoothness, noise_variance=held)
-    schedule = Schedule(tuning=SearchTuning(working_set=40), working_sets=True, batch_min=batch)
+    problem = problem_of(Phi, t, entry_penalty, smoothness=smoothness, noise_variance=held)
+    schedule = Schedule(
+        tuning=SearchTuning(working_set_size=40), working_sets=True, batch_min=batch
+    )
     state = ascend(problem, EMPTY, schedule, noise_variance=held)
     assert len(inner) > 0
     assert state.converged
@@ -270,7 +278,9 @@ def test_working_sets_lead_about_as_high(inner: list[State], seed: int) -> None:
     problem = problem_of(Phi, t)
     plain = ascend(problem, EMPTY, Schedule())
     assert not inner
-    state = ascend(problem, EMPTY, Schedule(tuning=SearchTuning(working_set=40), working_sets=True))
+    state = ascend(
+        problem, EMPTY, Schedule(tuning=SearchTuning(working_set_size=40), working_sets=True)
+    )
     assert inner
     assert state.objective >= plain.objective - 3.0
 
@@ -287,7 +297,7 @@ def test_a_monitor_may_end_an_ascent_inside_a_working_set(inner: list[State]) ->
     state = ascend(
         problem,
         EMPTY,
-        Schedule(tuning=SearchTuning(working_set=40), working_sets=True, batch_min=6),
+        Schedule(tuning=SearchTuning(working_set_size=40), working_sets=True, batch_min=6),
         monitor=stop,
     )
     assert inner
@@ -380,8 +390,8 @@ def test_a_dense_start_is_sparser_and_better_than_all_atoms(
 ) -> None:
     Phi, t = sinc(60)
     problem = problem_of(Phi, t, smoothness=smoothness, noise_variance=held)
-    found = ridge(problem)
-    start = dense_start(problem, found.atoms, found.log_lam)
+    found = fit_ridge(problem)
+    start = build_dense_state(problem, found.atoms, found.log_lam)
     assert 0 < len(start.active) < 60
     assert (np.diff(start.active) > 0).all()
     assert len(start.theta) == len(start.active)
@@ -404,7 +414,7 @@ def test_a_dense_start_takes_one_precision_or_many() -> None:
     Phi, t = sinc(60)
     problem = problem_of(Phi, t)
     atoms = np.arange(0, 60, 2)
-    one, many = (dense_start(problem, atoms, each) for each in (-3.0, np.full(30, -3.0)))
+    one, many = (build_dense_state(problem, atoms, each) for each in (-3.0, np.full(30, -3.0)))
     np.testing.assert_array_equal(one.active, many.active)
     np.testing.assert_array_equal(one.theta, many.theta)
     assert set(one.active) <= set(atoms)
@@ -417,7 +427,7 @@ def test_reheating_mixes_the_prior_covariance_of_all_atoms_in() -> None:
     start = Ridge(np.arange(8), -1.5, 0.1, 0.0)
     state = State(np.array([1, 4, 6]), rng.standard_normal(3))
     for share in (0.5, 0.02):
-        theta = reheated(state, start, share, 8)
+        theta = mix_with_ridge(state, start, share, 8)
         found = (Phi * np.exp(-theta)) @ Phi.T
         chosen = Phi[:, state.active]
         expected = (1 - share) * (chosen * np.exp(-state.theta)) @ chosen.T
@@ -430,7 +440,7 @@ def test_reheating_mixes_the_prior_covariance_of_all_atoms_in() -> None:
 def test_ridge_is_the_evidence_of_one_shared_precision(kind: str, smoothness: float) -> None:
     Phi, t = dictionary(kind, 3)
     problem = problem_of(Phi, t, smoothness=smoothness)
-    found = ridge(problem)
+    found = fit_ridge(problem)
     norm = problem.moments.column_norm
 
     def dense(log_lam: float, noise: float) -> float:
@@ -459,7 +469,7 @@ def ridge_value(Phi: Matrix, t: Vector, norm: Vector, log_lam: float) -> float:
 
 def test_ridge_estimates_the_noise() -> None:
     Phi, t = sinc(100)
-    assert 0.005 < ridge(problem_of(Phi, t)).noise_variance < 0.02  # true: 0.01
+    assert 0.005 < fit_ridge(problem_of(Phi, t)).noise_variance < 0.02  # true: 0.01
 
 
 def test_ridge_on_many_atoms_uses_an_even_sample_of_usable_ones() -> None:
@@ -467,7 +477,7 @@ def test_ridge_on_many_atoms_uses_an_even_sample_of_usable_ones() -> None:
     Phi = rng.standard_normal((30, 1000))
     Phi[:, ::7] = 1.0
     problem = problem_of(Phi, rng.standard_normal(30))
-    found = ridge(problem)
+    found = fit_ridge(problem)
     assert 100 < len(found.atoms) < 1000
     assert problem.moments.usable[found.atoms].all()
     assert np.diff(found.atoms).max() < 10
@@ -476,7 +486,7 @@ def test_ridge_on_many_atoms_uses_an_even_sample_of_usable_ones() -> None:
 def test_an_ascent_from_all_atoms_ends_above_the_ridge_it_begins_from() -> None:
     Phi, t = sinc(60)
     problem = problem_of(Phi, t)
-    start = ridge(problem)
+    start = fit_ridge(problem)
     every = State(start.atoms, np.full(len(start.atoms), start.log_lam))
     end = ascend(problem, every, Schedule())
     assert end.trace[0] >= start.objective - 1e-6
@@ -497,13 +507,13 @@ def test_recombining_averages_prior_covariances() -> None:
     def K(state: State) -> Matrix:
         return np.eye(10) + (Phi[:, state.active] * np.exp(-state.theta)) @ Phi[:, state.active].T
 
-    average = recombine(states, 8)
+    average = average_states(states, 8)
     np.testing.assert_array_equal(average.active, [0, 2, 5, 7])
     np.testing.assert_allclose(K(average), np.mean([K(state) for state in states], axis=0))
 
 
 def test_recombining_equal_states_changes_nothing() -> None:
     state = State(np.array([1, 4]), np.array([-3.0, 2.0]))
-    average = recombine([state, state], 6)
+    average = average_states([state, state], 6)
     np.testing.assert_array_equal(average.active, state.active)
     np.testing.assert_allclose(average.theta, state.theta)

@@ -149,14 +149,14 @@ def test_low_memory_changes_nothing() -> None:
     assert low.log_evidence_ == pytest.approx(plain.log_evidence_, abs=1e-5)
 
 
-# ------------------------------------------------------------------ widths
+# ------------------------------------------------------------------ length-scales
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("effort", EFFORTS)
 @pytest.mark.parametrize("gamma", [1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
 @pytest.mark.parametrize("target", [NOISY, CLEAN], ids=["noisy", "clean"])
-def test_huge_widths_give_no_garbage(effort: str, gamma: float, target: Vector) -> None:
+def test_huge_length_scales_give_finite_results(effort: str, gamma: float, target: Vector) -> None:
     """A kernel matrix of condition >> 1e18 once reported L = +1329 with RMSE .94."""
     model = quietly(rvm(gamma, effort=effort), X, target)
     check_honest(model, kernel(gamma), target)

@@ -11,9 +11,9 @@ from relvec import SparseBayesRegressor
 from relvec.bases import PolynomialBasis
 from relvec.priors import BoundFlat, BoundSmoothness
 from relvec.solvers import Problem, SequentialSolver, WarmStart
-from relvec.solvers.gaussian.ascent import settle
-from relvec.solvers.gaussian.backward import prune, without_penalties
-from relvec.solvers.gaussian.beam import subset_starts
+from relvec.solvers.gaussian.ascent import maximise_precisions
+from relvec.solvers.gaussian.backward import eliminate_backward, remove_penalties
+from relvec.solvers.gaussian.beam import find_subset_states
 from relvec.solvers.gaussian.state import EMPTY, State
 from relvec.solvers.gaussian.tuning import SearchTuning
 from tests.helpers_dense import DenseMoments
@@ -48,7 +48,7 @@ def best_of(problem, active, theta):
     left = moments.target_ss - weights @ moments.correlation[active]
     by_squares = np.log(left / moments.n_effective / np.maximum(weights**2, 1e-12))
     starts = [theta, np.clip(by_squares, -25.0, 25.0)]
-    return max(settle(problem, State(active, start)).objective for start in starts)
+    return max(maximise_precisions(problem, State(active, start)).objective for start in starts)
 
 
 @pytest.mark.parametrize("noise_variance", [None, 0.02])
@@ -56,7 +56,7 @@ def best_of(problem, active, theta):
 def test_subsets_are_ranked_as_by_brute_force(make, noise_variance):
     X, y = make(0)
     problem = posed(X, y, noise_variance=noise_variance)
-    starts = subset_starts(problem, SearchTuning(beam=300))
+    starts = find_subset_states(problem, SearchTuning(beam_width=300))
     centred, target = X - X.mean(axis=0), y - y.mean()
     n, scores = len(y) - 1, {}
     for size in range(9):
@@ -98,11 +98,11 @@ def test_columns_that_are_only_useful_together_are_found(effort):
 
 def test_the_backward_path_ends_no_lower_than_any_model_on_it():
     problem = posed(*alike(1))
-    flat = SequentialSolver().solve(without_penalties(problem, 1e-3))
+    flat = SequentialSolver().solve(remove_penalties(problem, 1e-3))
     start = State(flat.active, flat.log_lam)
-    best = prune(problem, start)
-    assert best.objective >= settle(problem, start).objective
-    assert best.objective >= settle(problem, EMPTY).objective
+    best = eliminate_backward(problem, start)
+    assert best.objective >= maximise_precisions(problem, start).objective
+    assert best.objective >= maximise_precisions(problem, EMPTY).objective
     assert len(best.active) < len(flat.active)
     again = SequentialSolver().solve(problem, warm_start=WarmStart(best.active, best.theta))
     assert SequentialSolver().solve(problem).objective >= again.objective - 1e-3

@@ -15,7 +15,7 @@ from relvec.priors import BoundFlat
 from relvec.published import FixedPointSolver, RandomOrderSolver, TextbookSolver
 from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.newton import evaluate, maximise
-from relvec.solvers.gaussian.state import objective_of
+from relvec.solvers.gaussian.state import build_objective
 from relvec.testing import check_solver
 from tests.helpers_dense import DenseMoments
 from tests.helpers_priors import (
@@ -164,11 +164,11 @@ def test_derivatives_are_those_of_the_dense_objective(rate, noise):
         slope = (cost(theta + h * unit[i]) - cost(theta - h * unit[i])) / (2 * h)
         assert gradient[i] == pytest.approx(slope, abs=1e-6)
         for j in range(len(lam)):
-            bend = sum(
+            curvature = sum(
                 a * b * cost(theta + h * (a * unit[i] + b * unit[j]))
                 for a, b in itertools.product((1, -1), (1, -1))
             ) / (4 * h * h)
-            assert hessian[i, j] == pytest.approx(bend, abs=2e-5)
+            assert hessian[i, j] == pytest.approx(curvature, abs=2e-5)
 
 
 @pytest.mark.parametrize("noise", NOISE)
@@ -229,7 +229,7 @@ def sinc_problem(n=50, seed=0, **options):
 
 def value(problem, active, theta):
     """Objective from the statement of the model; the pseudo-observation of the noise included."""
-    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance)
+    n, target_ss, prior, noise = build_objective(problem, problem.noise_variance)
     gram, lam = problem.moments.gram(active), np.exp(theta)
     b = problem.moments.correlation[active]
     R = target_ss - b @ np.linalg.solve(gram + np.diag(lam), b)
@@ -299,7 +299,7 @@ def test_expectation_maximisation_never_steps_down(noise):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [None, 0.01])
 @pytest.mark.parametrize("effort", ["fast", "balanced", "thorough"])
-def test_an_ascent_never_steps_down_and_is_certified(effort, noise):
+def test_an_ascent_never_steps_down_and_is_optimal(effort, noise):
     problem = sinc_problem(laplace_rate=0.05, noise_variance=noise)
     solution = SequentialSolver(effort).solve(problem)
     assert solution.converged

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from relvec.priors import RateHyperprior
 from relvec.priors.laplace import BoundLaplace, LaplacePrior
 from relvec.solvers import Problem, RateLearner, SequentialSolver, WarmStart, with_learnt_rate
-from relvec.solvers.gaussian.rate import best_rate, expected_variances
+from relvec.solvers.gaussian.rate import compute_expected_variances, find_best_rate
 from tests.helpers_dense import DenseMoments
 from tests.helpers_priors import prior_of
 
@@ -63,7 +63,7 @@ def test_the_best_rate_maximises_the_product_of_the_evidence_of_all_atoms(hyperp
     s = np.array([1.0, 0.5, 0.9, 1e-3, 1.0, 0.2])
     quality = np.array([0.3, 9.0, 25.0, 0.0, 1.5, 2.0])
     a, b = hyperprior
-    best = best_rate(s, quality, hyperprior)
+    best = find_best_rate(s, quality, hyperprior)
 
     def value(rate):
         logs = [math.log(moment(0, *atom, rate)) for atom in zip(s, quality, strict=True)]
@@ -80,8 +80,10 @@ def test_the_best_rate_maximises_the_product_of_the_evidence_of_all_atoms(hyperp
 def test_atoms_the_data_say_nothing_of_have_no_say():
     s, quality = np.array([1.0, 0.8]), np.array([20.0, 6.0])
     mute = np.full(500, 1e-12)
-    alone = best_rate(s, quality, WEAK)
-    assert best_rate(np.r_[s, mute], np.r_[quality, mute], WEAK) == pytest.approx(alone, rel=1e-3)
+    alone = find_best_rate(s, quality, WEAK)
+    assert find_best_rate(np.r_[s, mute], np.r_[quality, mute], WEAK) == pytest.approx(
+        alone, rel=1e-3
+    )
 
 
 def test_copies_of_atoms_in_the_model_have_no_say():
@@ -95,20 +97,20 @@ def test_copies_of_atoms_in_the_model_have_no_say():
         log_lam=np.array([math.log(1e-12)]),
     )
     learner = RateLearner(SequentialSolver())
-    alone = learner._wanted(learning(Problem(DenseMoments(X, t))), solution)
+    alone = learner._find_best_log_rate(learning(Problem(DenseMoments(X, t))), solution)
     copied = np.c_[X, X[:, [0] * 20] * rng.uniform(0.1, 9.0, 20) + rng.standard_normal(20)]
-    with_copies = learner._wanted(learning(Problem(DenseMoments(copied, t))), solution)
+    with_copies = learner._find_best_log_rate(learning(Problem(DenseMoments(copied, t))), solution)
     assert with_copies == pytest.approx(alone, abs=1e-3)
 
 
 def test_noise_alone_gives_a_large_rate_and_strong_atoms_a_small_one():
     rng = np.random.default_rng(0)
     z = rng.standard_normal(200) ** 2
-    noise = best_rate(np.ones(200), z, WEAK)
+    noise = find_best_rate(np.ones(200), z, WEAK)
     assert 5.0 < noise < 100.0
-    assert best_rate(np.ones(200), 100.0 * z, WEAK) < 0.1
+    assert find_best_rate(np.ones(200), 100.0 * z, WEAK) < 0.1
     # without a density of the rate it would go to infinity: it ends where the search does
-    assert best_rate(np.ones(200), 0.0 * z, RateHyperprior(1.0, 1e-12)) > 9e3
+    assert find_best_rate(np.ones(200), 0.0 * z, RateHyperprior(1.0, 1e-12)) > 9e3
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_the_answer_is_a_fixed_point_and_solves_the_problem_at_its_rate():
     )
     assert solution.objective == pytest.approx(again.objective, abs=1e-6)
     np.testing.assert_array_equal(solution.active, again.active)
-    wanted = learner._wanted(held, again)
+    wanted = learner._find_best_log_rate(held, again)
     assert math.log(solution.laplace_rate) == pytest.approx(wanted, abs=1e-3)
 
 
@@ -170,7 +172,7 @@ def test_atoms_have_the_expectations_of_their_variances():
     expected = [
         moment(1, *atom, rate) / moment(0, *atom, rate) for atom in zip(s, quality, strict=True)
     ]
-    np.testing.assert_allclose(expected_variances(s, quality, rate), expected, rtol=1e-5)
+    np.testing.assert_allclose(compute_expected_variances(s, quality, rate), expected, rtol=1e-5)
 
 
 def test_a_laplace_prior_that_predicts_worse_is_refused():
@@ -196,7 +198,7 @@ def test_the_interval_is_halved_when_the_rate_goes_back_and_forth():
     class Contrary(RateLearner):
         """Wants a large rate where it is small, and a small one where it is large."""
 
-        def _wanted(self, problem, solution):
+        def _find_best_log_rate(self, problem, solution):
             return 1.0 if solution.laplace_rate < 0.5 else -3.0
 
     solution = Contrary(SequentialSolver("fast")).solve(linear_problem())
@@ -231,5 +233,5 @@ def test_a_rate_that_is_given_needs_no_learner():
     solver = SequentialSolver()
     assert with_learnt_rate(solver, LaplacePrior(0.5)) is solver
     assert isinstance(with_learnt_rate(solver, LaplacePrior()), RateLearner)
-    with pytest.raises(ValueError, match="only the rate of a Laplace prior"):
+    with pytest.raises(ValueError, match="needs a Laplace prior whose rate is to be learnt"):
         RateLearner(solver).solve(replace(linear_problem(), prior=BoundLaplace(0.5)))

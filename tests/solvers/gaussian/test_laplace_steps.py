@@ -13,14 +13,14 @@ from relvec.priors import LaplacePrior
 from relvec.published import RandomOrderSolver
 from relvec.published.fixed_point import _has_infinite_best
 from relvec.solvers.gaussian import reference
-from relvec.solvers.gaussian.ascent import Schedule, _Climb, settle
-from relvec.solvers.gaussian.moves import proposals
+from relvec.solvers.gaussian.ascent import Schedule, _Ascent, maximise_precisions
+from relvec.solvers.gaussian.initialisation import fit_ridge
+from relvec.solvers.gaussian.moves import find_swaps
 from relvec.solvers.gaussian.newton import evaluate, maximise
-from relvec.solvers.gaussian.screening import pick, screen
+from relvec.solvers.gaussian.screening import screen, select_batch
 from relvec.solvers.gaussian.shifts import _evaluate as stacked
-from relvec.solvers.gaussian.shifts import shifts
-from relvec.solvers.gaussian.starts import ridge
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.shifts import find_shifts
+from relvec.solvers.gaussian.state import State, build_objective
 from tests.helpers_dense import DenseMoments
 from tests.helpers_priors import objective as objective_with
 from tests.helpers_priors import posed
@@ -35,7 +35,7 @@ from tests.solvers.gaussian.test_laplace_prior import (
 
 @pytest.mark.parametrize("seed", [4, 9])
 def test_ridges_between_kernels_that_are_alike_are_walked_to_the_end(seed):
-    """Only the sum of two variances matters to the prior: the climb takes many steps."""
+    """The prior depends on the sum of two variances only: the ascent takes many steps."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(-10, 10, (100, 1))
     t = np.sinc(x[:, 0] / np.pi) + 0.1 * rng.standard_normal(100)
@@ -59,10 +59,10 @@ def test_shifts_step_along_the_gradient_of_their_objective(noise):
 @pytest.mark.parametrize("noise", NOISE)
 def test_atoms_of_a_batch_come_in_at_their_best_precision(noise):
     problem = sparse_problem(laplace_rate=1.0, noise_variance=noise)
-    objective, nothing = objective_of(problem, noise), np.arange(0)
+    objective, nothing = build_objective(problem, noise), np.arange(0)
     point = evaluate(np.empty((0, 0)), np.empty(0), np.empty(0), objective)
     empty = screen(problem, nothing, point)
-    chosen, theta = pick(problem, nothing, point, empty, np.arange(6), np.zeros(6), 1)
+    chosen, theta = select_batch(problem, nothing, point, empty, np.arange(6), np.zeros(6), 1)
     alone = [
         minimize_scalar(
             lambda x, i=i: -value(problem, np.array([i]), np.array([x])),
@@ -85,13 +85,13 @@ def test_what_is_cut_at_the_cap_is_worth_least_with_the_prior():
     for rate in (0.0, 2.0):
         problem = posed(moments, 0.0, noise_variance=1.0, laplace_rate=rate)
         start = State(np.arange(2), np.log([0.1, 1.0]))
-        climb = _Climb(problem, Schedule(), 1.0, "", None, start.active, start.theta)
-        climb.maximum = maximise(
-            Phi.T @ Phi, Phi.T @ t, start.theta, climb.objective, max_iter=0, tol=1e-6
+        ascent = _Ascent(problem, Schedule(), 1.0, "", None, start.active, start.theta)
+        ascent.maximum = maximise(
+            Phi.T @ Phi, Phi.T @ t, start.theta, ascent.objective, max_iter=0, tol=1e-6
         )
-        climb.cap = 1
-        climb.cut()
-        left.append(list(climb.active))
+        ascent.cap = 1
+        ascent.cut_to_cap()
+        left.append(list(ascent.active))
     assert left == [[0], [1]]
 
 
@@ -99,7 +99,7 @@ def test_what_is_cut_at_the_cap_is_worth_least_with_the_prior():
 def test_sweeps_do_not_wait_for_atoms_whose_best_precision_is_infinite(noise):
     problem = sparse_problem(laplace_rate=3.0, noise_variance=noise)
     fit = reference.condition(problem, np.arange(6), np.ones(6))
-    gain, _ = reference.potential(problem, reference.statistics(problem, fit))
+    gain, _ = reference.compute_best_gains(problem, reference.compute_statistics(problem, fit))
     expected = np.isneginf(gain)
     assert expected.any()
     np.testing.assert_array_equal(_has_infinite_best(problem, fit, noise), expected)
@@ -112,24 +112,24 @@ def test_swaps_merges_and_shifts_are_valued_exactly(noise):
     )
     end = RandomOrderSolver(random_state=0).solve(problem)
     state = State(end.active, end.log_lam, end.objective, end.noise_variance, polished=True)
-    moves = proposals(problem, state)
+    moves = find_swaps(problem, state)
     assert {len(set(state.active) - set(after.active)) for after in moves} == {1, 2}
     for after in moves:
         exact = value(problem, after.active, after.theta)
         assert after.objective == pytest.approx(exact, abs=1e-6)
-    found = shifts(problem, state)
+    found = find_shifts(problem, state)
     assert len(found.value) > 5
     for active, theta, known in zip(*found, strict=True):
         assert known == pytest.approx(value(problem, active, theta), abs=1e-6)
-        assert settle(problem, State(active, theta)).objective > known - 1e-6
+        assert maximise_precisions(problem, State(active, theta)).objective > known - 1e-6
 
 
 def test_the_ridge_is_the_best_shared_precision_with_the_prior():
     problem = sparse_problem(laplace_rate=2.0)
-    start = ridge(problem)
+    start = fit_ridge(problem)
     every = np.arange(6)
     here = value(problem, every, np.full(6, start.log_lam))
     assert start.objective == pytest.approx(here, abs=1e-6)
     for change in (-0.5, 0.5):
         assert value(problem, every, np.full(6, start.log_lam + change)) < here
-    assert start.log_lam > ridge(sparse_problem()).log_lam
+    assert start.log_lam > fit_ridge(sparse_problem()).log_lam

@@ -13,11 +13,11 @@ from scipy.optimize import minimize
 from relvec.evidence import gaussian_objective
 from relvec.published import RandomOrderSolver
 from relvec.solvers import SequentialSolver
-from relvec.solvers.gaussian.ascent import Schedule, ascend, settle
-from relvec.solvers.gaussian.moves import improve, proposals
+from relvec.solvers.gaussian.ascent import Schedule, ascend, maximise_precisions
+from relvec.solvers.gaussian.moves import find_swaps, improve_by_moves
 from relvec.solvers.gaussian.newton import evaluate
-from relvec.solvers.gaussian.shifts import shifts
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.shifts import find_shifts
+from relvec.solvers.gaussian.state import State, build_objective
 from tests.helpers_dense import DenseMoments, dense_problem
 from tests.helpers_priors import posed
 
@@ -41,7 +41,7 @@ def sinc_problem(n=64, seed=0, smoothness=None, **options):
 
 def value(problem, active, theta, held=None):
     """Objective by the shortest way."""
-    moments, objective = problem.moments, objective_of(problem, held)
+    moments, objective = problem.moments, build_objective(problem, held)
     gram, lam = moments.gram(active), np.exp(theta)
     point = evaluate(gram, moments.correlation[active], theta, objective)
     covariance = np.linalg.inv(gram + np.diag(lam))
@@ -62,15 +62,15 @@ def test_the_value_of_a_swap_or_merge_is_exact(smoothness, held):
     problem = sinc_problem(smoothness=smoothness, min_gain=np.linspace(0, 0.01, 64))
     problem = replace(problem, noise_variance=held)
     state = end_state(problem, held)
-    moves = proposals(problem, state)
+    moves = find_swaps(problem, state)
     for after in moves:
         assert len(set(state.active) - set(after.active)) in (1, 2)
         assert len(set(after.active) - set(state.active)) == 1
         assert (np.diff(after.active) > 0).all()
         exact = value(problem, after.active, after.theta, held)
         assert after.objective == pytest.approx(exact, abs=1e-3)
-    promised = [after.objective for after in moves]
-    assert promised == sorted(promised, reverse=True)
+    predicted = [after.objective for after in moves]
+    assert predicted == sorted(predicted, reverse=True)
 
 
 @pytest.mark.slow
@@ -79,7 +79,7 @@ def test_a_swap_brings_in_the_atom_that_gains_most(smoothness, held):
     problem = sinc_problem(smoothness=smoothness)
     problem = replace(problem, noise_variance=held)
     state = end_state(problem, held)
-    moves = proposals(problem, state)
+    moves = find_swaps(problem, state)
     after = next(each for each in moves if len(each.active) == len(state.active))
     stays = np.isin(state.active, after.active)
     rest, theta = state.active[stays], state.theta[stays]
@@ -97,28 +97,28 @@ def test_the_value_of_a_shift_is_its_objective(smoothness, held):
     problem = sinc_problem(smoothness=smoothness)
     problem = replace(problem, noise_variance=held)
     state = end_state(problem, held)
-    found = shifts(problem, state)
+    found = find_shifts(problem, state)
     assert (np.diff(found.value) <= 0).all()
     changed = {len(set(active) - set(state.active)) for active in found.active}
     assert changed == {1, 2}
     for active, theta, known in zip(*found, strict=True):
         assert known == pytest.approx(value(problem, active, theta, held), abs=1e-3)
-        end = settle(problem, State(active, theta))
+        end = maximise_precisions(problem, State(active, theta))
         assert end.objective > known - 1e-3  # a lower bound of what the model can reach
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("smoothness", [0.0, None])
-def test_moves_only_lead_upwards_and_end_in_a_certified_maximum(smoothness):
+def test_moves_only_lead_upwards_and_end_in_a_local_maximum(smoothness):
     problem = sinc_problem(smoothness=smoothness)
 
-    def climb(start):
+    def ascend_from(start):
         return ascend(problem, start, Schedule())
 
     gains = []
     for seed in range(6):
         start = end_state(problem, seed=seed)
-        end = improve(problem, start, climb, set())
+        end = improve_by_moves(problem, start, ascend_from, set())
         gains.append(end.objective - start.objective)
         assert end.polished
         if end is not start:
@@ -130,30 +130,30 @@ def test_moves_only_lead_upwards_and_end_in_a_certified_maximum(smoothness):
 
 def test_nothing_is_looked_at_twice():
     problem = sinc_problem()
-    n_climbs = 0
+    n_ascents = 0
 
-    def climb(start):
-        nonlocal n_climbs
-        n_climbs += 1
+    def ascend_from(start):
+        nonlocal n_ascents
+        n_ascents += 1
         return ascend(problem, start, Schedule())
 
     visited = set()
     start = end_state(problem)
-    improve(problem, start, climb, visited)
-    n_before = n_climbs
-    assert improve(problem, start, climb, visited) is start
-    assert n_climbs == n_before
+    improve_by_moves(problem, start, ascend_from, visited)
+    n_before = n_ascents
+    assert improve_by_moves(problem, start, ascend_from, visited) is start
+    assert n_ascents == n_before
 
 
 def test_a_model_without_atoms_or_with_one_has_nothing_to_merge():
     rng = np.random.default_rng(0)
     problem = dense_problem(rng.standard_normal((30, 4)), rng.standard_normal(30), smoothness=1.0)
     empty = State(np.empty(0, dtype=np.intp), np.empty(0), polished=True)
-    assert proposals(problem, empty) == []
-    assert improve(problem, empty, lambda start: start, set()) is empty
-    single = settle(problem, State(np.array([2]), np.zeros(1)))
+    assert find_swaps(problem, empty) == []
+    assert improve_by_moves(problem, empty, lambda start: start, set()) is empty
+    single = maximise_precisions(problem, State(np.array([2]), np.zeros(1)))
     if len(single.active):
-        assert shifts(problem, single).active.shape[1] == 1
+        assert find_shifts(problem, single).active.shape[1] == 1
 
 
 def test_shifts_name_every_atom_once_and_no_unusable_one():
@@ -165,7 +165,7 @@ def test_shifts_name_every_atom_once_and_no_unusable_one():
     problem = dense_problem(Phi, np.sinc(x / 3) + 0.1 * rng.standard_normal(30))
     for active in ([0, 1, 2, 5], [0, 1], [1]):
         state = State(np.array(active), np.full(len(active), -3.0), 0.0)
-        found = shifts(problem, state)
+        found = find_shifts(problem, state)
         assert len(found.active)
         for atoms in found.active:
             assert len(set(atoms)) == len(active)
@@ -179,8 +179,8 @@ def test_nothing_moves_where_rounding_decides():
     end = SequentialSolver().solve(problem)  # no noise: down to its floor
     assert end.noise_variance < 1e-6
     state = State(end.active, end.log_lam - 40.0, end.objective)
-    assert np.isfinite(shifts(problem, state).value).all()
-    assert all(np.isfinite(after.objective) for after in proposals(problem, state))
+    assert np.isfinite(find_shifts(problem, state).value).all()
+    assert all(np.isfinite(after.objective) for after in find_swaps(problem, state))
 
 
 def best_of_all(problem):

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from relvec import RVMRegressor
 from relvec._typing import Matrix, Vector
-from relvec.evidence import penalised_shrinkage, without_each
+from relvec.evidence import compute_leave_one_out, penalised_shrinkage
 from relvec.solvers.gaussian.newton import (
     THETA_MAX,
     THETA_MIN,
@@ -211,8 +211,8 @@ def test_removals_one_by_one_are_exact(
     data, theta = draw(seed, 12), np.random.default_rng(seed).uniform(-4, 0, 12)
     expected = survivors(data, theta, smoothness, noise, penalty)
     assert 0 < len(expected) < 11  # several had to go, one changing what the next is worth
-    charge = np.full(12, penalty) if penalty else None
-    end = run(data, theta, smoothness, noise, max_iter=0, charge=charge)
+    entry_penalty = np.full(12, penalty) if penalty else None
+    end = run(data, theta, smoothness, noise, max_iter=0, entry_penalty=entry_penalty)
     np.testing.assert_array_equal(end.kept, expected)
 
 
@@ -236,7 +236,7 @@ def test_penalised_atoms_go_unless_they_are_worth_their_penalty(noise: float | N
     data = draw(4, 12)
     free = run(data, np.zeros(12), 0.0, noise)
     penalty = 4.0
-    end = run(data, np.zeros(12), 0.0, noise, charge=np.full(12, penalty))
+    end = run(data, np.zeros(12), 0.0, noise, entry_penalty=np.full(12, penalty))
     assert 0 < len(end.kept) < len(free.kept)
     for atom in end.kept:
         others = end.kept != atom
@@ -244,7 +244,7 @@ def test_penalised_atoms_go_unless_they_are_worth_their_penalty(noise: float | N
         assert 0.5 * loss >= penalty
     # a different penalty for every atom is read for that atom
     dear = np.where(np.arange(12) == end.kept[0], 1e6, 0.0)
-    assert end.kept[0] not in run(data, np.zeros(12), 0.0, noise, charge=dear).kept
+    assert end.kept[0] not in run(data, np.zeros(12), 0.0, noise, entry_penalty=dear).kept
 
 
 @pytest.mark.parametrize("smoothness", SMOOTHNESS)
@@ -256,7 +256,9 @@ def test_without_each_gives_the_statistics_of_the_smaller_model(smoothness: floa
     covariance = np.linalg.inv(data.gram + np.diag(np.exp(theta)))
     mean = covariance @ data.correlation
     shrunk = penalised_shrinkage(smoothness, covariance, point.lam) if smoothness else None
-    s, q, w, R = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
+    s, q, w, R = compute_leave_one_out(
+        point.lam, covariance.diagonal(), mean, point.quadratic, shrunk
+    )
     assert (w is not None) == (smoothness > 0)
     for i in range(5):
         Phi = np.delete(data.Phi, i, axis=1)

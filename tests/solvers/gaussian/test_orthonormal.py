@@ -17,12 +17,12 @@ from relvec.solvers import OrthonormalSolver, SequentialSolver, WarmStart
 from relvec.solvers.gaussian.noise_profile import (
     Curve,
     Group,
-    Inert,
+    NoiseOnly,
     iterate_noise,
     profile_noise,
     profile_objective,
 )
-from relvec.solvers.gaussian.reference import assess, condition
+from relvec.solvers.gaussian.reference import condition, evaluate
 from relvec.solvers.gaussian.shrinkage import entry_threshold, shrink, shrinkage
 from tests.helpers_priors import gamma_prior, posed
 
@@ -54,7 +54,7 @@ def pose(dictionary, target, *, centre=False, **options):
 
 def dense_objective(problem, solution):
     fit = condition(problem, solution.active, np.exp(solution.log_lam))
-    return assess(problem, fit, solution.noise_variance).objective
+    return evaluate(problem, fit, solution.noise_variance).objective
 
 
 def penalty_of(prior, n):
@@ -133,7 +133,7 @@ def mixed(seed, n):
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 60), c=st.floats(0.4, 6.0), penalty=penalties)
 @settings(deadline=None)
 def test_slope_is_the_derivative(seed, n, c, penalty):
-    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, penalty)], Inert(3.0, 2.0))
+    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, penalty)], NoiseOnly(3.0, 2.0))
     for s in np.random.default_rng(seed).uniform(0.05, 3.0, 5):
         step = 1e-6
         if curve.n_kept(s * math.exp(step)) != curve.n_kept(s * math.exp(-step)):
@@ -148,11 +148,11 @@ def test_slope_is_the_derivative(seed, n, c, penalty):
     n=st.integers(1, 80),
     c=st.sampled_from([0.0, 0.2, 0.5, 1.0, 2.0, 4.0]),
     penalty=st.sampled_from([0.0, 1e-3, 1.0, 4.0]),
-    inert=st.sampled_from([Inert(), Inert(4.0, 0.0), Inert(4.0, 3.0)]),
+    noise_only=st.sampled_from([NoiseOnly(), NoiseOnly(4.0, 0.0), NoiseOnly(4.0, 3.0)]),
 )
 @settings(deadline=None, max_examples=150)
-def test_no_maximum_is_missed(seed, n, c, penalty, inert):
-    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, penalty)], inert)
+def test_no_maximum_is_missed(seed, n, c, penalty, noise_only):
+    curve = Curve([Group(np.sort(mixed(seed, n) ** 2), c, penalty)], noise_only)
     found = curve.maxima()
     if not curve.total > 0.0:
         assert found == []
@@ -166,7 +166,7 @@ def test_no_maximum_is_missed(seed, n, c, penalty, inert):
     turns = np.count_nonzero((slopes[:-1] > 1e-9) & (slopes[1:] < -1e-9))
     assert len(found) >= turns
     for s in found:
-        assert s == pytest.approx(low) or abs(curve.slope(s)) < 1e-7 * (n + inert.n)
+        assert s == pytest.approx(low) or abs(curve.slope(s)) < 1e-7 * (n + noise_only.n)
 
 
 @pytest.mark.parametrize("c", [1.0, 2.5, 5.0])
@@ -203,10 +203,12 @@ def test_gamma_prior_on_the_noise(rng):
 
 def test_evidence_that_would_collapse_is_refused(rng):
     z = rng.normal(size=500)
-    curve = Curve([Group(np.sort(z**2), 0.0)], Inert())
+    curve = Curve([Group(np.sort(z**2), 0.0)], NoiseOnly())
     assert all(curve.slope(s) <= 0.0 for s in np.geomspace(1e-9, 10, 100))  # it never rises
     for c in (0.0, 0.3):
-        with pytest.raises(ValueError, match="noise level cannot be estimated from the evidence"):
+        with pytest.raises(
+            ValueError, match="noise variance cannot be estimated from the evidence"
+        ):
             profile_noise(z, c)
         with pytest.raises(ValueError, match="median absolute deviation"):
             iterate_noise(z, c, 1.0)

@@ -13,7 +13,7 @@ from relvec import SparseBayesRegressor
 from relvec._typing import Matrix, Vector
 from relvec.bases import CosineBasis, KernelBasis, LinearBasis, WaveletBasis
 from relvec.dictionaries import CosineDictionary
-from relvec.evidence import entry_penalty, gradient_and_hessian, penalised_shrinkage
+from relvec.evidence import compute_entry_penalty, gradient_and_hessian, penalised_shrinkage
 from relvec.moments import LazyMoments
 from relvec.priors import BoundSmoothness, FlatPrior, InverseGamma, SmoothnessPrior, Statistics
 from relvec.solvers import OrthonormalSolver, Problem, SequentialSolver
@@ -54,7 +54,7 @@ def test_the_best_precision_of_an_atom_is_found_by_brute_force_too(noise: float 
         K = np.eye(len(t)) + (Phi[:, 1:] / lam[1:]) @ Phi[:, 1:].T
         s = np.einsum("ij,ij->j", Phi, np.linalg.solve(K, Phi))
         q, R = Phi.T @ np.linalg.solve(K, t), float(t @ np.linalg.solve(K, t))
-        w = entry_penalty(c, rest, s, lam[1:], back)
+        w = compute_entry_penalty(c, rest, s, lam[1:], back)
         gain, best = BoundSmoothness(c).best_precision(
             Statistics(s[:1], q[:1], w[:1], R), len(t), noise
         )

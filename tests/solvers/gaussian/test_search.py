@@ -1,4 +1,4 @@
-"""The default solver: certified by brute force, repeatable, and at least as good as its rivals."""
+"""The default solver: optima checked by brute force, repeatable, as good as its rivals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relvec.moments import LazyMoments
 from relvec.published import FixedPointSolver, TextbookSolver
 from relvec.solvers import SequentialSolver
 from relvec.solvers.base import Problem, Progress, Solution, WarmStart
-from relvec.solvers.gaussian.starts import ridge
+from relvec.solvers.gaussian.initialisation import fit_ridge
 from relvec.solvers.gaussian.state import NOISE_FLOOR
 from tests.helpers_dense import (
     DenseMoments,
@@ -83,7 +83,7 @@ class Dense:
         return float(-0.5 * value - self.problem.prior.penalty * degrees - penalty)
 
 
-def check_certified(
+def check_optimality(
     problem: Problem, solution: Solution, Phi: Matrix, t: Vector, entry: float
 ) -> None:
     """No derivative, no deletion and no addition of one atom at any precision helps."""
@@ -137,7 +137,7 @@ def test_the_certificate_holds_by_brute_force(
     assert solution.converged
     assert solution.certificate.gradient < 1e-4
     assert solution.certificate.best_gain == pytest.approx(0.0, abs=1e-12)
-    check_certified(problem, solution, Phi, t, entry=1.1e-3)
+    check_optimality(problem, solution, Phi, t, entry=1.1e-3)
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_never_below_the_ridge() -> None:
         problem = lazy_problem(np.exp(-gamma * (x[:, None] - x) ** 2), t)
         for effort in ("fast", "balanced"):
             solution = SequentialSolver(effort).solve(problem)
-            assert solution.objective >= ridge(problem).objective
+            assert solution.objective >= fit_ridge(problem).objective
 
 
 # ------------------------------------------------------------------ invariance
@@ -286,7 +286,7 @@ def test_lazy_and_dense_moments_give_the_same_answer() -> None:
 # ------------------------------------------------------------------ penalties, priors, limits
 
 
-def test_penalties_are_charged_atom_by_atom() -> None:
+def test_penalties_apply_atom_by_atom() -> None:
     Phi, t = sparse_design()
     free = SequentialSolver().solve(lazy_problem(Phi, t, 0.0))
     assert {0, 4, 8} <= set(free.active.tolist())
@@ -371,13 +371,13 @@ def test_a_warm_start_from_the_answer_stays_there() -> None:
     assert len(again.candidates) == 1
 
 
-def test_a_warm_start_climbs_from_anywhere_to_a_certified_point() -> None:
+def test_a_warm_start_leads_from_anywhere_to_a_local_optimum() -> None:
     Phi, t = dictionary("kernel", 9)
     problem = lazy_problem(Phi, t)
     start = WarmStart(np.array([0, 3, 17]), np.array([0.0, -2.0, 1.0]))
     solution = SequentialSolver().solve(problem, warm_start=start)
     assert solution.converged
-    check_certified(problem, solution, Phi, t, entry=1.1e-3)
+    check_optimality(problem, solution, Phi, t, entry=1.1e-3)
 
 
 def test_warm_starts_on_new_targets_follow_them() -> None:

@@ -44,13 +44,13 @@ def test_twenty_of_five_hundred_columns_from_many_rows(low_memory: bool) -> None
 
 
 def test_the_flat_entry_penalty_keeps_a_third_of_the_null_columns() -> None:
-    """Why explicit columns are charged: plain evidence admits a null column when z^2 > 1."""
+    """Why explicit columns have penalties: plain evidence admits a null column when z^2 > 1."""
     X, y, true = design(2000, 200, 5, 1.0, 3)
     free = SparseBayesRegressor(LinearBasis(), min_gain=0.0).fit(X, y)
     false = set(free.relevance_.tolist()) - set(true.tolist())
     assert 30 <= len(false) <= 95  # 32 % of 195 is 62
-    charged = SparseBayesRegressor(LinearBasis()).fit(X, y)
-    assert set(charged.relevance_.tolist()) == set(true.tolist())
+    penalised = SparseBayesRegressor(LinearBasis()).fit(X, y)
+    assert set(penalised.relevance_.tolist()) == set(true.tolist())
 
 
 def test_correlated_columns_share_no_credit_with_a_proxy() -> None:

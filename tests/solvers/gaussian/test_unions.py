@@ -17,7 +17,7 @@ from relvec.kernels import ThinPlateSpline
 from relvec.moments import LazyMoments, Part, RestrictedMoments, compute_moments
 from relvec.solvers import OrthonormalSolver, SequentialSolver
 from relvec.solvers.gaussian.state import State
-from relvec.solvers.gaussian.unions import alone, replaced, residual_problem
+from relvec.solvers.gaussian.unions import build_residual_problem, replace_part, restrict_to_part
 from tests.helpers_priors import posed
 
 
@@ -145,7 +145,7 @@ def test_a_union_of_columns_and_kernels_is_not_below_the_kernels():
     assert SparseBayesRegressor(kernels + columns).fit(X, y).objective_ > max(single) - 1e-6
 
 
-def test_a_saturated_part_does_not_take_over():
+def test_a_part_at_the_cap_does_not_take_over():
     # without a penalty an orthonormal part explains the noise; the union must not start there
     X, y = steps_and_waves()
     model = SparseBayesRegressor(
@@ -163,7 +163,7 @@ def test_a_part_by_itself_is_the_closed_form():
     problem = problem_of(union(), y, min_gain=0.0)
     for number, dictionary in enumerate((WaveletDictionary(64, "haar", 6), CosineDictionary(64))):
         part = problem.moments.parts[number]
-        inside = SequentialSolver().solve(alone(problem, part))
+        inside = SequentialSolver().solve(restrict_to_part(problem, part))
         exact = OrthonormalSolver().solve(problem_of(dictionary, y, min_gain=0.0))
         np.testing.assert_array_equal(inside.active, exact.active + part.atoms.start)
         assert inside.objective == pytest.approx(exact.objective, abs=1e-9)
@@ -178,7 +178,7 @@ def test_what_the_others_leave_is_the_residual_of_their_contribution():
     part = problem.moments.parts[1]
     assert (state.active < 64).any()
     assert (state.active >= 64).any()
-    rest = residual_problem(problem, part, state)
+    rest = build_residual_problem(problem, part, state)
     columns = dictionary.columns(state.active)
     weights = np.linalg.solve(columns.T @ columns + np.diag(np.exp(state.theta)), columns.T @ y)
     haar = state.active < 64
@@ -194,7 +194,7 @@ def test_nothing_is_left_over_by_nobody():
     _, y = steps_and_waves()
     problem = problem_of(union(), y)
     only_cosines = State(np.array([66, 70]), np.zeros(2))
-    assert residual_problem(problem, problem.moments.parts[1], only_cosines) is None
+    assert build_residual_problem(problem, problem.moments.parts[1], only_cosines) is None
 
 
 def test_atoms_of_a_part_are_replaced():
@@ -202,7 +202,7 @@ def test_atoms_of_a_part_are_replaced():
     part = problem_of(union(), y).moments.parts[0]
     state = State(np.array([2, 40, 70]), np.array([0.1, 0.2, 0.3]))
     fresh = State(np.array([5]), np.array([0.9]))
-    mixed = replaced(state, part, fresh)
+    mixed = replace_part(state, part, fresh)
     np.testing.assert_array_equal(mixed.active, [5, 70])
     np.testing.assert_array_equal(mixed.theta, [0.9, 0.3])
 

@@ -10,7 +10,7 @@ from relvec.solvers import SearchTuning, SequentialSolver
 @pytest.mark.slow
 def test_fewer_candidates_than_a_working_set_holds():
     """Of wide kernels few are left once some are active: there is nothing to choose among them."""
-    solver = SequentialSolver(tuning=SearchTuning(costly_rows=0.0))
+    solver = SequentialSolver(tuning=SearchTuning(large_dictionary=0.0))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 2))
     y = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.02 * rng.normal(size=1200)

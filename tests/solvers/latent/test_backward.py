@@ -14,8 +14,8 @@ from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli, Poisson, Softmax
 from relvec.priors import BoundFlat, BoundSmoothness
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.backward import Eliminator, has_penalties
-from relvec.solvers.latent.walk import Walk
+from relvec.solvers.latent.backward import BackwardElimination, has_penalties
+from relvec.solvers.latent.monotone import MonotoneSearch
 from tests.helpers_labels import class_problem
 
 PENALTIES = [{"c": 1.5}, {"c": 0.0, "min_gain": 1.5}]
@@ -95,7 +95,7 @@ def test_narrow_kernels_under_a_penalty_are_no_worse_than_none_or_one_less(seed,
     assert solution.converged
     assert (np.diff(solution.trace) > 0).all()
     assert model.objective_ == pytest.approx(state.objective)
-    assert state.objective >= Walk(problem, 1e-3).state.objective  # no atoms
+    assert state.objective >= MonotoneSearch(problem, 1e-3).state.objective  # no atoms
     for out in range(len(state.active)):
         rest = np.delete(np.arange(len(state.active)), out)
         columns = problem.dictionary.columns(state.active[rest])
@@ -124,13 +124,13 @@ def test_penalties_that_differ_and_shared_and_signed_models_are_searched():
         problem = posed(Phi, Softmax(3).bind(target), c, **options)
         solution = LaplaceSolver().solve(problem)
         assert solution.converged
-        assert solution.state.objective >= Walk(problem, 1e-3).state.objective
+        assert solution.state.objective >= MonotoneSearch(problem, 1e-3).state.objective
         assert len(solution.state.active) > 0
     labels = Bernoulli().bind(target == 0)
     problem = posed(Phi, labels, c, signs=np.where(target == 0, 1.0, -1.0))
     state = LaplaceSolver().solve(problem).state
-    assert not problem.is_wrong(state.active, state.mode).any()
-    assert state.objective >= Walk(problem, 1e-3).state.objective
+    assert not problem.find_wrong_signs(state.active, state.mode).any()
+    assert state.objective >= MonotoneSearch(problem, 1e-3).state.objective
 
 
 def test_a_path_returns_the_best_model_on_it():
@@ -143,8 +143,8 @@ def test_a_path_returns_the_best_model_on_it():
         seen.append(progress.objective)
         return False
 
-    best = Eliminator(problem, watch).prune(flat)
-    null = Walk(problem, 1e-3).state.objective
+    best = BackwardElimination(problem, watch).prune(flat)
+    null = MonotoneSearch(problem, 1e-3).state.objective
     assert best.objective == pytest.approx(max(*seen, null))
 
 
@@ -176,15 +176,17 @@ def test_a_removal_that_failed_is_remembered_until_something_changes():
     Phi, target = class_problem(60, 1)
     problem = posed(Phi, Softmax(3).bind(target))
     state = LaplaceSolver().solve(problem).state
-    walk = Walk(problem, 1e-3, warm_start=(state.active, state.log_precision))
+    search = MonotoneSearch(problem, 1e-3, warm_start=(state.active, state.log_precision))
     tried = []
-    accept = walk.accept
-    walk.accept = lambda active, *rest: tried.append(len(active)) or accept(active, *rest)
-    assert not walk.remove_one(remember=True)
+    accept = search.move_if_better
+    search.move_if_better = lambda active, *rest: tried.append(len(active)) or accept(active, *rest)
+    assert not search.remove_weakest(remember=True)
     assert tried
     before = len(tried)
-    assert not walk.remove_one(remember=True)
+    assert not search.remove_weakest(remember=True)
     assert len(tried) == before
-    walk._needed = {unit: (j - 2.0, loss) for unit, (j, loss) in walk._needed.items()}
-    assert not walk.remove_one(remember=True)  # the objective has risen by two nats since
+    search._failed_removals = {
+        unit: (j - 2.0, loss) for unit, (j, loss) in search._failed_removals.items()
+    }
+    assert not search.remove_weakest(remember=True)  # the objective has risen by two nats since
     assert len(tried) > before

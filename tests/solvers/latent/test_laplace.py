@@ -18,15 +18,15 @@ from relvec.priors import (
     SmoothnessPrior,
 )
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.entries import promising_units
-from relvec.solvers.latent.walk import Walk
+from relvec.solvers.latent.entries import find_candidate_units
+from relvec.solvers.latent.monotone import MonotoneSearch
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import HalfCauchy, gamma_prior, with_prior
 
-PRICES = [
+PENALTIES = [
     {},
     {"smoothness": 1.0},
-    {"smoothness": 1.0, "is_prior": False},
+    {"smoothness": 1.0, "is_penalty_prior": False},
     {"min_gain": 2.0},
 ]
 
@@ -68,7 +68,7 @@ def test_noisy_classes(seed, exact):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 def test_penalties_make_models_smaller(penalties, exact):
     Phi, t = kernel_problem(120, 1, width=0.7)
     free = LaplaceSolver(exact=exact).solve(problem_of(Phi, t))
@@ -168,7 +168,7 @@ def test_rows_without_weight_have_no_influence():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
-@pytest.mark.parametrize("penalties", PRICES[:3])
+@pytest.mark.parametrize("penalties", PENALTIES[:3])
 def test_scale_of_columns_does_not_matter(factor, penalties):
     Phi, t = kernel_problem(80, 8)
     expected = LaplaceSolver().solve(problem_of(Phi, t, **penalties))
@@ -218,7 +218,7 @@ def test_no_atoms_at_all():
     assert not len(solution.state.active)
 
 
-@pytest.mark.parametrize("penalties", PRICES[:3])
+@pytest.mark.parametrize("penalties", PENALTIES[:3])
 @pytest.mark.parametrize("form", ["plain", "weights and offsets", "no intercept"])
 def test_derivative_in_the_variance_of_an_absent_atom(penalties, form):
     Phi, t = kernel_problem(50, 12)
@@ -234,8 +234,8 @@ def test_derivative_in_the_variance_of_an_absent_atom(penalties, form):
     problem = problem_of(Phi, t, min_gain=0.0, **data, **penalties)
     active, log_precision = np.array([3, 20, 41]), np.array([-1.0, 0.5, 1.5])
     state = problem.evaluate(active, log_precision, Phi[:, active])
-    walk = Walk(problem, 1e-3, None, (active, log_precision))
-    atoms, entry, gain = promising_units(walk, exact=True)
+    search = MonotoneSearch(problem, 1e-3, None, (active, log_precision))
+    atoms, entry, gain = find_candidate_units(search, exact=True)
     assert len(atoms)
     tiny = 1e-6
     for atom in (0, 10, 30, 49):
@@ -277,7 +277,7 @@ def test_warm_start_continues():
     assert again.n_iter <= first.n_iter
 
 
-@pytest.mark.parametrize("penalties", PRICES[:2])
+@pytest.mark.parametrize("penalties", PENALTIES[:2])
 @pytest.mark.parametrize("exact", [False, True])
 def test_monitor_sees_every_step_and_can_stop(penalties, exact):
     Phi, t = kernel_problem(100, 14)

@@ -31,7 +31,7 @@ def problem_of(Phi, counts, penalty="flat", weight=None, offset=None, **terms):
     bound = Poisson().bind(counts, weight, offset)
     if penalty in ("bic", "own bic"):
         terms["prior"] = SmoothnessPrior("bic").bind(bound.total_weight)
-        terms["is_prior"] = penalty == "bic"
+        terms["is_penalty_prior"] = penalty == "bic"
     if penalty == "by group":
         groups = np.arange(Phi.shape[1]) % 2
         terms["prior"] = SmoothnessPrior([0.5, 3.0], by=groups).bind(bound.total_weight)

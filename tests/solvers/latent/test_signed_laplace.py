@@ -19,12 +19,17 @@ from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule
 from relvec.solvers.gaussian.state import State
 from relvec.solvers.latent.exact import ascend_exactly
+from relvec.solvers.latent.monotone import MonotoneSearch
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
-from relvec.solvers.latent.walk import Walk
 from tests.helpers_labels import kernel_problem
 from tests.helpers_priors import with_prior
 
-PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
+PENALTIES = [
+    {},
+    {"smoothness": 1.0},
+    {"smoothness": 1.0, "is_penalty_prior": False},
+    {"min_gain": 2.0},
+]
 
 
 def problem_of(Phi, t, signs, weight=None, has_intercept=True, **terms):
@@ -73,7 +78,7 @@ def test_a_model_of_the_wrong_sign_has_no_evidence():
     signs[active[2]] *= -1.0
     problem = problem_of(Phi, t, signs)
     assert problem.evaluate(active, log_precision, Phi[:, active]).objective == -np.inf
-    allowed = problem.without_wrong(
+    allowed = problem.remove_wrong_signs(
         problem.evaluate(active, log_precision, Phi[:, active]), Phi[:, active]
     )
     assert np.isfinite(allowed.objective)
@@ -136,7 +141,7 @@ def test_truncated_evidence_of_one_atom_is_not_sparse(slope):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 def test_free_weights_are_found_as_without_signs(penalties, exact):
     Phi, t = kernel_problem(90, 2)
     solver = LaplaceSolver(exact=exact)
@@ -256,7 +261,7 @@ def test_near_the_best_of_all_subsets(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 @pytest.mark.parametrize("signs", ["labels", "random", "positive", "opposite", "some"])
 def test_kernels(signs, penalties, exact):
     Phi, t = kernel_problem(80, 4, width=0.7)
@@ -273,7 +278,7 @@ def test_kernels(signs, penalties, exact):
     check(problem, solution)
     if exact:
         assert solution.certificate.gradient < 1e-2
-    if not penalties:  # with them gains at fixed curvature promise too much, signs or not
+    if not penalties:  # with them, gains at fixed curvature are too high, signs or not
         assert solution.certificate.best_gain < 0.05
         assert solution.certificate.gradient < 0.05
 
@@ -406,11 +411,11 @@ def test_exact_ascent_leaves_an_atom_where_its_weight_is_zero():
         X = rng.normal(size=(60, 8)) + 2.0 * rng.normal(size=(60, 1))
         t = (rng.random(60) < expit(X @ rng.normal(size=8))).astype(float)
         problem = problem_of(X, t, np.ones(8))
-        start = problem.without_wrong(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
-        walk = Walk(problem, 1e-3, None, (start.active, start.log_precision))
-        start = walk.state
-        converged, certificate = ascend_exactly(walk, 500)
+        start = problem.remove_wrong_signs(problem.evaluate(np.arange(8), rng.normal(size=8), X), X)
+        search = MonotoneSearch(problem, 1e-3, None, (start.active, start.log_precision))
+        start = search.state
+        converged, certificate = ascend_exactly(search, 500)
         assert converged
         assert certificate.gradient < 1e-2
-        assert walk.state.objective >= start.objective
-        assert (walk.state.mode.weights[: len(walk.state.active)] > 0).all()
+        assert search.state.objective >= start.objective
+        assert (search.state.mode.weights[: len(search.state.active)] > 0).all()

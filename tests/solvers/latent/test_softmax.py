@@ -9,12 +9,17 @@ from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli, Softmax
 from relvec.priors import SmoothnessPrior
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.entries import best_common_precision, promising_units
-from relvec.solvers.latent.walk import Walk
+from relvec.solvers.latent.entries import best_common_precision, find_candidate_units
+from relvec.solvers.latent.monotone import MonotoneSearch
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior
 
-PRICES = [{}, {"smoothness": 1.0}, {"smoothness": 1.0, "is_prior": False}, {"min_gain": 2.0}]
+PENALTIES = [
+    {},
+    {"smoothness": 1.0},
+    {"smoothness": 1.0, "is_penalty_prior": False},
+    {"min_gain": 2.0},
+]
 SHARED = [False, True]
 
 
@@ -65,7 +70,7 @@ def test_noisy_classes(seed, shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("penalties", PRICES)
+@pytest.mark.parametrize("penalties", PENALTIES)
 def test_penalties(penalties, shared):
     Phi, t = class_problem(90, 1, width=0.7)
     free = LaplaceSolver().solve(problem_of(Phi, t, shared=shared)).state
@@ -206,10 +211,10 @@ def test_regressions_are_stationary_at_the_mode():
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("is_prior", [True, False])
-def test_problem_gradient_against_differences(shared, is_prior):
+@pytest.mark.parametrize("is_penalty_prior", [True, False])
+def test_problem_gradient_against_differences(shared, is_penalty_prior):
     Phi, t = class_problem(30, 9)
-    problem = problem_of(Phi, t, smoothness=0.7, is_prior=is_prior, shared=shared)
+    problem = problem_of(Phi, t, smoothness=0.7, is_penalty_prior=is_penalty_prior, shared=shared)
     active = np.array([3, 30 + 3, 60 + 3]) if shared else np.array([3, 9, 60 + 20])
     theta = np.array([0.3, -0.4, 1.0])
     found = problem.gradient(
@@ -263,7 +268,7 @@ def test_gamma_prior_is_refused():
         LaplaceSolver().solve(problem)
 
 
-def test_evidence_of_vague_models_is_not_believed():
+def test_failed_laplace_approximations_are_rejected():
     """Atoms that separate the classes, with wider and wider priors."""
     Phi, t = class_problem(60, 3, spread=0.05)
     problem = problem_of(Phi, t)
@@ -287,7 +292,7 @@ def test_evidence_of_vague_models_is_not_believed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-def test_search_leaves_a_vague_start(shared):
+def test_search_leaves_a_start_where_the_approximation_fails(shared):
     Phi, t = class_problem(60, 3, spread=0.05)
     problem = problem_of(Phi, t, shared=shared)
     active = np.array([0, 1, 2, 60, 61, 62, 120, 121, 122])
@@ -300,7 +305,7 @@ def test_search_leaves_a_vague_start(shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("penalties", PRICES[:3])
+@pytest.mark.parametrize("penalties", PENALTIES[:3])
 def test_exact_derivatives_end_at_a_maximum(penalties, shared):
     Phi, t = class_problem(60, 11)
     problem = problem_of(Phi, t, shared=shared, **penalties)
@@ -313,21 +318,21 @@ def test_exact_derivatives_end_at_a_maximum(penalties, shared):
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("penalties", PRICES[:3])
+@pytest.mark.parametrize("penalties", PENALTIES[:3])
 def test_derivative_in_the_variance_of_an_absent_unit(penalties, shared):
     Phi, t = class_problem(40, 12)
     problem = problem_of(Phi, t, shared=shared, min_gain=0.0, **penalties)
     units = np.array([3, 20])
-    active, theta = problem.expanded(units), np.tile([0.5, -0.3], problem.tied)
+    active, theta = problem.expand_units(units), np.tile([0.5, -0.3], problem.n_tied)
     state = problem.evaluate(active, theta, columns_of(problem, active))
-    walk = Walk(problem, 1e-3, None, (active, theta))
-    found, _, gain = promising_units(walk, exact=True)
+    search = MonotoneSearch(problem, 1e-3, None, (active, theta))
+    found, _, gain = find_candidate_units(search, exact=True)
     assert len(found)
     tiny = 1e-6
     for unit in (0, 10, 30, 39):
         slopes = []
         for v in (tiny, 2 * tiny):
-            grown, values = walk.enter(np.array([unit]), np.array([-np.log(v)]))
+            grown, values = search.insert_units(np.array([unit]), np.array([-np.log(v)]))
             objective = problem.evaluate(grown, values, columns_of(problem, grown)).objective
             slopes.append((objective - state.objective) / v)
         slope = 2 * slopes[0] - slopes[1]
@@ -341,18 +346,18 @@ def test_derivative_in_the_variance_of_an_absent_unit(penalties, shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", SHARED)
-@pytest.mark.parametrize("is_prior", [True, False])
-def test_penalties_of_groups(shared, is_prior):
+@pytest.mark.parametrize("is_penalty_prior", [True, False])
+def test_penalties_of_groups(shared, is_penalty_prior):
     Phi, t = class_problem(40, 13)
     prior = SmoothnessPrior([0.1, 4.0], by=np.arange(40) % 2).bind(40.0)
-    problem = problem_of(Phi, t, shared=shared, prior=prior, is_prior=is_prior)
+    problem = problem_of(Phi, t, shared=shared, prior=prior, is_penalty_prior=is_penalty_prior)
     free = LaplaceSolver().solve(problem_of(Phi, t, shared=shared)).state
     solution = LaplaceSolver().solve(problem)
     check(problem, solution)
     paid = problem.evaluate(free.active, free.log_precision, columns_of(problem, free.active))
     assert solution.state.objective >= paid.objective - 1e-3
-    active = problem.expanded(np.array([3, 8]))
-    theta = np.tile([0.3, -0.4], problem.tied)
+    active = problem.expand_units(np.array([3, 8]))
+    theta = np.tile([0.3, -0.4], problem.n_tied)
     found = problem.gradient(
         problem.evaluate(active, theta, columns_of(problem, active)), exact=True
     )

@@ -1,1 +1,1 @@
-"""Solvers of problems with Gaussian noise, which see moments only."""
+"""Solvers for Gaussian noise. They use moments of the data only, never the rows."""

@@ -1,6 +1,6 @@
-"""Backward elimination under penalties, from the solution without them.
+"""Backward elimination under penalties, starting from the solution without penalties.
 
-See `relvec.solvers.latent.backward`, which does the same for other likelihoods.
+`relvec.solvers.latent.backward` does the same for other likelihoods and explains why.
 """
 
 from __future__ import annotations
@@ -10,38 +10,39 @@ from dataclasses import replace
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.evidence import penalised_shrinkage, removal_loss, without_each
+from relvec.evidence import compute_leave_one_out, penalised_shrinkage, removal_loss
 from relvec.priors import BoundFlat
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.ascent import settle
+from relvec.solvers.gaussian.ascent import maximise_precisions
 from relvec.solvers.gaussian.newton import Point
-from relvec.solvers.gaussian.state import State, empty_state, objective_of, point_of
+from relvec.solvers.gaussian.state import State, build_objective, empty_state, evaluate_state
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
-__all__ = ["prune", "without_penalties"]
+__all__ = ["eliminate_backward", "remove_penalties"]
 
 
-def without_penalties(problem: Problem, tolerance: float) -> Problem:
-    """Return the problem under the flat prior, where atoms enter if they gain at all."""
+def remove_penalties(problem: Problem, tolerance: float) -> Problem:
+    """Return the problem under the flat prior, in which atoms need a gain of `tolerance` only."""
     free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tolerance))
     return replace(problem, prior=BoundFlat(problem.prior.noise), min_gain=free)
 
 
-def prune(problem: Problem, start: State, tuning: SearchTuning = DEFAULT) -> State:
-    """Remove the atoms of a model, down to none; return the best model on the way.
+def eliminate_backward(problem: Problem, start: State, tuning: SearchTuning = DEFAULT) -> State:
+    """Remove the atoms of a model until none is left; return the best model on this path.
 
-    They go one by one, or several at once where there are many. Precisions are maximised anew
-    after every removal.
+    Atoms are removed one by one, or several at once if there are many. Precisions are maximised
+    again after every removal.
     """
-    state = best = settle(problem, start)
+    state = best = maximise_precisions(problem, start)
     while len(state.active):
-        point = point_of(problem, state)
-        # without penalties a smaller model has less evidence: below that none can be the best
+        point = evaluate_state(problem, state)
+        # Without penalties a smaller model has less evidence. So the objective of this model plus
+        # all its penalties bounds that of every smaller model.
         if point is None or state.objective + _penalties(problem, state, point) < best.objective:
             break
         order = np.argsort(_losses(problem, state, point), kind="stable")
-        rest = np.sort(order[max(1, len(order) // tuning.bulk_removal) :])
-        state = settle(problem, State(state.active[rest], state.theta[rest]))
+        rest = np.sort(order[max(1, len(order) // tuning.bulk_removal_size) :])
+        state = maximise_precisions(problem, State(state.active[rest], state.theta[rest]))
         if state.objective > best.objective:
             best = state
     empty = empty_state(problem, problem.noise_variance)
@@ -49,19 +50,19 @@ def prune(problem: Problem, start: State, tuning: SearchTuning = DEFAULT) -> Sta
 
 
 def _penalties(problem: Problem, state: State, point: Point) -> float:
-    """What a model pays: penalties of entries and degrees of freedom, and the prior's density."""
+    """Sum of all penalties of a model: per atom, per degree of freedom, and log prior density."""
     return float(problem.min_gain[state.active].sum()) - point.prior
 
 
 def _losses(problem: Problem, state: State, point: Point) -> Vector:
-    """What is lost with each atom, all precisions held, less the penalty of its entry."""
+    """Objective lost with each atom, other precisions held, less the penalty of the atom."""
     active, covariance = state.active, point.covariance
-    n, _, prior, noise = objective_of(problem, problem.noise_variance).subset(active)
+    n, _, prior, noise = build_objective(problem, problem.noise_variance).subset(active)
     mean = covariance @ problem.moments.correlation[active]
     shrunk = None
     if prior.is_penalised:
         shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
-    known = without_each(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
+    stats = compute_leave_one_out(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
     density = prior.log_density(state.theta, noise) if prior.has_density else None
-    loss = removal_loss(known, point.lam, point.quadratic, n, noise, density)
+    loss = removal_loss(stats, point.lam, point.quadratic, n, noise, density)
     return loss - problem.min_gain[active]

@@ -1,8 +1,8 @@
-"""Initialisations for penalised columns: subsets of small residual, by beam search.
+"""Initialisations for columns with entry penalties: subsets of small residual, by beam search.
 
-An atom that has to bring a minimum gain enters a forward search only if it brings that by itself.
-Columns that explain little one by one and much together, such as powers of one input, are never
-found that way. A beam search keeps, at every size, the subsets of least residual.
+A forward search adds an atom only if its own gain exceeds its penalty. It never finds columns that
+explain little one by one but much together, such as powers of one feature. A beam search keeps, for
+every subset size, the subsets with the smallest residual sum of squares.
 """
 
 from __future__ import annotations
@@ -12,49 +12,52 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, build_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
-__all__ = ["subset_starts"]
+__all__ = ["find_subset_states"]
 
 
-def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[State]:
-    """Return models to ascend from: the best subsets of any size, best first.
+def find_subset_states(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[State]:
+    """Return initial states for ascents: the best subsets of any size, best first.
 
-    Spec: least squares of a subset ``S`` of unit-norm atoms leaves ``R = t't - b' G_SS^-1 b``, and
-    another atom takes ``q^2 / s`` off it, ``q = b_m - G_mS G_SS^-1 b``, ``s = 1 - G_mS G_SS^-1
-    G_Sm``. Subsets are ranked by ``-N/2 log R``, or ``-R / (2 sigma^2)`` if the noise is held, less
-    half the logarithm of ``N`` and the penalties for each atom.
+    Least squares on a subset ``S`` of unit-norm atoms, with ``b = Phi_S't``, has the residual sum
+    of squares ``R = t't - b' G_SS^-1 b``. Another atom ``m`` reduces it by ``q^2 / s`` with ``q =
+    t'phi_m - G_mS G_SS^-1 b`` and ``s = 1 - G_mS G_SS^-1 G_Sm``. The score of a subset is ``-N/2
+    log R``, or ``-R / (2 sigma^2)`` if the noise is held, less ``log(N) / 2`` (as in BIC) and the
+    penalties for each atom.
     """
     moments = problem.moments
     usable = np.flatnonzero(moments.usable & np.isfinite(problem.min_gain))
     gram, correlation = moments.gram(usable), moments.correlation[usable]
-    n, target_ss, prior, noise = objective_of(problem, problem.noise_variance).subset(usable)
+    n, target_ss, prior, noise = build_objective(problem, problem.noise_variance).subset(usable)
     penalty = problem.min_gain[usable] + prior.penalty + 0.5 * np.log(max(n, 1.0))
 
     def fit(residual: Vector) -> Vector:
         return -0.5 * (n * np.log(residual) if noise is None else residual / noise)
 
-    beam = max(tuning.subsets, min(tuning.beam, tuning.beam_work // max(len(usable), 1)))
+    beam = max(
+        tuning.n_subsets, min(tuning.beam_width, tuning.max_beam_evaluations // max(len(usable), 1))
+    )
     level: IndexArray = np.empty((1, 0), dtype=np.intp)
     found: list[tuple[float, float, IndexArray]] = []
     least = _least_residual(gram, correlation, target_ss, n)
     highest, limit = fit(np.array([target_ss, least])).tolist()
-    for size in range(1, 1 + min(tuning.subset_size, len(usable), problem.active_cap)):
-        if limit - size * penalty.min() < highest:  # no subset leaves less than all columns do
+    for size in range(1, 1 + min(tuning.max_subset_size, len(usable), problem.active_cap)):
+        if limit - size * penalty.min() < highest:  # bound: R of all columns
             break
-        atoms, residual = _enlarged(level, gram, correlation, target_ss, moments.resolution[usable])
+        atoms, residual = _enlarge(level, gram, correlation, target_ss, moments.resolution[usable])
         score = fit(residual) - penalty[atoms].sum(axis=1)
-        best = np.argsort(-score, kind="stable")[: tuning.subset_size * beam]
-        # a subset is reached from as many others as it has atoms
+        best = np.argsort(-score, kind="stable")[: tuning.max_subset_size * beam]
+        # The same subset is reached from each of its own subsets of one atom less: keep it once.
         _, first = np.unique(atoms[best], axis=0, return_index=True)
         best = best[np.sort(first)][:beam]
         level, highest = atoms[best], max(highest, score[best].max(initial=-np.inf))
         found += zip(score[best], residual[best], level, strict=True)
     found.sort(key=lambda subset: -subset[0])
     starts = []
-    for _, left, atoms in found[: tuning.subsets]:
-        # the prior variances that would give the weights of least squares
+    for _, left, atoms in found[: tuning.n_subsets]:
+        # MacKay's fixed point alpha = gamma / mu^2 with gamma = 1 at the least-squares weights.
         weights = _least_squares(gram[np.ix_(atoms, atoms)], correlation[atoms])
         variance = left / n if noise is None else noise
         theta = np.log(variance / np.maximum(weights**2, 1e-300))
@@ -63,23 +66,23 @@ def subset_starts(problem: Problem, tuning: SearchTuning = DEFAULT) -> list[Stat
 
 
 def _least_squares(gram: Matrix, correlation: Vector) -> Vector:
-    """Weights of least squares; a trifle is added for columns that are alike."""
+    """Weights of least squares; a tiny ridge keeps collinear columns solvable."""
     shifted = gram + 1e-12 * np.eye(len(gram))
     return np.asarray(np.linalg.solve(shifted, correlation), dtype=np.float64)
 
 
 def _least_residual(gram: Matrix, correlation: Vector, target_ss: float, n: float) -> float:
-    """Sum of squares that all columns leave; next to nothing if they are as many as the rows."""
+    """Residual sum of squares of all columns; a tiny floor if there are as many as rows."""
     floor = 1e-14 * target_ss
     if len(gram) >= n:
         return floor
     return max(target_ss - float(_least_squares(gram, correlation) @ correlation), floor)
 
 
-def _enlarged(
+def _enlarge(
     subsets: IndexArray, gram: Matrix, correlation: Vector, target_ss: float, resolution: Vector
 ) -> tuple[IndexArray, Vector]:
-    """Return every subset with every further atom, and the sum of squares it leaves."""
+    """Return every subset extended by every further atom, and its residual sum of squares."""
     inner = gram[subsets[:, :, None], subsets[:, None, :]]
     inner = inner + 1e-12 * np.eye(subsets.shape[1])
     rows, own = gram[subsets], correlation[subsets]

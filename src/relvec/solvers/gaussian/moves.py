@@ -1,9 +1,9 @@
-"""Moves that no single step can make: swap one atom for another, merge two into one.
+"""Moves between local optima: swap one atom for another, merge two atoms into one.
 
-At a maximum of the evidence no atom can enter, leave or change its precision with profit,
-yet two neighbours may stand where one atom between them would do better: taking either out
-costs more than the other can make up for. Here every such move is valued exactly, the
-other precisions held, and the most promising ones are tried.
+At a local maximum of the evidence no addition, removal or change of a precision raises the
+objective. Still, one atom may do better than two neighbouring ones: removing either of the two
+loses more than the other one can compensate. Here the objective after every such move is computed
+exactly with the other precisions held, and the best moves are tried.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ import numpy as np
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.priors import Statistics
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.ascent import settle
+from relvec.solvers.gaussian.ascent import maximise_precisions
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Point
-from relvec.solvers.gaussian.shifts import pairs_with, shifts
-from relvec.solvers.gaussian.state import State, objective_of, point_of
+from relvec.solvers.gaussian.shifts import find_shifts, find_unique_pairs
+from relvec.solvers.gaussian.state import State, build_objective, evaluate_state
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 Visited = set[tuple[int, ...]]
-"""Active sets that were looked at already."""
+"""Active sets that were examined already."""
 
 
-def improve(
+def improve_by_moves(
     problem: Problem,
     state: State,
-    climb: Callable[[State], State],
+    ascend_from: Callable[[State], State],
     visited: Visited,
     tuning: SearchTuning = DEFAULT,
 ) -> State:
-    """Shift, swap and merge atoms of an end state for as long as that leads higher.
+    """Shift, swap and merge atoms of a local optimum as long as the objective rises.
 
     Parameters
     ----------
     problem : Problem
-        What is maximised.
+        The problem that is solved.
     state : State
-        An end state.
-    climb : callable
-        Ascends from a start to an end state.
+        A local optimum.
+    ascend_from : callable
+        Takes an initial state to a local optimum.
     visited : set
-        Active sets seen by earlier calls: nothing is done twice. Grows.
+        Active sets examined by earlier calls, which are skipped. Extended in place.
     tuning : SearchTuning
-        How much to try.
+        Limits on the moves that are tried.
     """
     for _ in range(tuning.max_moves):
         key = tuple(state.active)
@@ -54,36 +54,36 @@ def improve(
         visited.add(key)
         better = _best_shift(problem, state, visited, tuning)
         if better is None and not state.polished:
-            state = climb(state)
+            state = ascend_from(state)
             if tuple(state.active) != key:
                 continue
-        better = better or _best_swap(problem, state, climb, visited, tuning)
+        better = better or _best_swap(problem, state, ascend_from, visited, tuning)
         if better is None:
             break
         state = better
-    return state if state.polished else climb(state)
+    return state if state.polished else ascend_from(state)
 
 
 def _best_shift(
     problem: Problem, state: State, visited: Visited, tuning: SearchTuning
 ) -> State | None:
-    """Return the first better model among the most promising shifts."""
-    if len(state.active) > tuning.max_atoms:
+    """Return the first better model among the best shifts; None if there is none."""
+    if len(state.active) > tuning.max_moved_atoms:
         return None
     try:
-        found = shifts(problem, state, tuning)
+        found = find_shifts(problem, state, tuning)
     except np.linalg.LinAlgError:
         return None
     n_tried = 0
     for active, theta, value in zip(*found, strict=True):
         order = np.argsort(active)
-        if n_tried >= tuning.shifts or value < state.objective - tuning.shift_slack:
+        if n_tried >= tuning.max_shifts or value < state.objective - tuning.max_shift_loss:
             break
         if tuple(active[order]) in visited:
             continue
         n_tried += 1
-        end = settle(problem, State(active[order], theta[order]))
-        if end.objective > state.objective + tuning.worthwhile:
+        end = maximise_precisions(problem, State(active[order], theta[order]))
+        if end.objective > state.objective + tuning.min_improvement:
             return end
         visited.add(tuple(active[order]))
     return None
@@ -92,45 +92,46 @@ def _best_shift(
 def _best_swap(
     problem: Problem,
     state: State,
-    climb: Callable[[State], State],
+    ascend_from: Callable[[State], State],
     visited: Visited,
     tuning: SearchTuning,
 ) -> State | None:
-    """Return the first better model among the most promising swaps and merges."""
+    """Return the first better model among the best swaps and merges; None if there is none."""
     n_tried = 0
-    for start in proposals(problem, state, tuning):
+    for start in find_swaps(problem, state, tuning):
         key = tuple(start.active)
         if key in visited:
             continue
-        if n_tried >= tuning.swaps:
+        if n_tried >= tuning.max_swaps:
             break
         n_tried += 1
         visited.add(key)
-        end = climb(start)
-        if end.objective > state.objective + tuning.worthwhile and not end.reached_max_active:
+        end = ascend_from(start)
+        if end.objective > state.objective + tuning.min_improvement and not end.reached_max_active:
             return end
     return None
 
 
-def proposals(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> list[State]:
-    """List models after swaps and merges worth trying, the most valuable first.
+def find_swaps(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> list[State]:
+    """List the models after promising swaps and merges, those of highest objective first.
 
-    Some atoms leave, one comes in; the objective is that with all other precisions held.
+    A swap removes one atom, a merge two similar atoms; another atom enters with its best precision.
+    The objective of each model is exact with all other precisions held.
     """
-    active, point = state.active, point_of(problem, state)
+    active, point = state.active, evaluate_state(problem, state)
     if point is None or not len(active):
         return []
-    alike = np.abs(problem.moments.gram(active))
-    np.fill_diagonal(alike, -1.0)
-    count = min(tuning.partners, len(active) - 1)
-    nearest = np.argsort(-alike, axis=1, kind="stable")[:, :count]
-    sets = [*np.arange(len(active))[:, None], *pairs_with(nearest)]
-    gain, lam, loss = _without(problem, active, point, sets)
+    similarity = np.abs(problem.moments.gram(active))
+    np.fill_diagonal(similarity, -1.0)
+    count = min(tuning.n_merge_partners, len(active) - 1)
+    nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :count]
+    sets = [*np.arange(len(active))[:, None], *find_unique_pairs(nearest)]
+    gain, lam, loss = _evaluate_without(problem, active, point, sets)
     best = np.argmax(gain, axis=1)
     value = gain[np.arange(len(sets)), best] - loss
     found = []
     for number in np.argsort(-value, kind="stable"):
-        if value[number] > tuning.hopeless:
+        if value[number] > tuning.min_swap_value:
             stays, theta = np.delete(active, sets[number]), np.delete(state.theta, sets[number])
             entering = int(best[number])
             where = int(np.searchsorted(stays, entering))
@@ -141,17 +142,20 @@ def proposals(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) ->
     return found
 
 
-def _without(
+def _evaluate_without(
     problem: Problem, active: IndexArray, point: Point, sets: list[IndexArray]
 ) -> tuple[Matrix, Matrix, Vector]:
-    """Best gain of every atom without each set of active ones, its ``lam``, and the set's loss.
+    """Compute the gain of every inactive atom in the model without each set of active atoms.
 
-    Spec: with ``S`` the covariance, ``B`` the set, ``T = S_BB^-1``, ``y = T S_B G``::
+    Returns the best gain of every atom, its best ``lam``, and the objective lost with each set.
+
+    With ``S`` the posterior covariance, ``B`` the set, ``T = S_BB^-1`` and ``y = T S_B G``, the
+    statistics of the other atoms follow by block elimination of ``B`` (a downdate of ``S``)::
 
         s' = s + y' S_B G,   q' = q + mu_B' y,   R' = R + mu_B' T mu_B
         log|K'| = log|K| + log|S_BB| + sum log lam_B
     """
-    n, _, prior, noise = objective_of(problem, problem.noise_variance)
+    n, _, prior, noise = build_objective(problem, problem.noise_variance)
     moments, min_gain = problem.moments, problem.min_gain
     lam, rows, covariance, mean = point.lam, moments.gram_rows(active), point.covariance, point.mean
     weights, density = covariance @ rows, point.density
@@ -185,12 +189,12 @@ def _without(
                 - 2.0 * np.einsum("ij,ij->j", weighted[out], y)
                 + np.einsum("ij,ik,kj->j", y, rest, y)
             )
-            # the penalty on degrees of freedom the set takes with it: those it has, and those it
-            # takes from the others
+            # Penalty on degrees of freedom that disappears with the set: its own degrees of
+            # freedom, less those that the remaining atoms gain.
             half = 0.5 * np.add.outer(penalty[active[out]], penalty[active[out]])
             loss[number] -= np.trace(inverse @ (half * block - rest))
-    known = Statistics(s, q, w if prior.is_penalised else None, quadratic)
-    gain, best = prior.best_precision(known, n, noise)
+    stats = Statistics(s, q, w if prior.is_penalised else None, quadratic)
+    gain, best = prior.best_precision(stats, n, noise)
     usable = moments.usable & (s > moments.resolution)
     gain = np.where(usable, gain - min_gain, -np.inf)
     gain[:, active] = -np.inf

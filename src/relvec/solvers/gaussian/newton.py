@@ -1,8 +1,10 @@
-"""Joint maximisation of the evidence over the precisions of a given active set.
+"""Joint maximisation of the evidence over the precisions of an active set.
 
-Newton's method on ``theta = log lam`` with exact removal of atoms whose best precision is
-infinite. Costs O(k^3) an iteration whatever the number of samples or atoms; every accepted
-step and every removal raises the objective.
+Newton's method in ``theta = log lam``, with exact removal of atoms whose best precision is
+infinite (``q^2 <= s sigma^2`` under the flat prior; Tipping and Faul, 2003). An iteration costs
+O(k^3) for k active atoms, whatever the number of samples. Every accepted step and every removal
+raises the objective. MacKay's fixed point (Tipping 2001, eq. 16) has the same stationary points,
+but converges linearly.
 """
 
 from __future__ import annotations
@@ -23,37 +25,37 @@ from relvec._linalg import (
 )
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.evidence import (
-    downdate_shrinkage,
+    compute_leave_one_out,
+    downdate_penalised_shrinkage,
     factorise,
     gradient_and_hessian,
     penalised_shrinkage,
     removal_loss,
-    without_each,
 )
 from relvec.priors import BoundPrior
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 THETA_MIN, THETA_MAX = math.log(1e-13), math.log(1e13)
-"""Beyond these an atom is unpenalised, or absent, to working precision."""
+"""Bounds on ``theta``. Beyond them a weight has no prior, or is zero, to working precision."""
 
 
 class Objective(NamedTuple):
-    """The numbers that, with a Gram block and correlations, define the objective."""
+    """Constants of the objective, apart from Gram matrix and correlations."""
 
     n_effective: float
     target_ss: float
     prior: BoundPrior
-    """Of the atoms in question."""
+    """Prior of the atoms concerned."""
     noise_variance: float | None
-    """Held noise; None when it is profiled out."""
+    """Held noise variance; None if it is profiled out."""
 
     def subset(self, atoms: IndexArray) -> Objective:
         """Return the objective of some of the atoms."""
         n_effective, target_ss, prior, noise = self
         return Objective(n_effective, target_ss, prior.subset(atoms), noise)
 
-    def noise_at(self, point: Point) -> float:
-        """Return the noise variance: held, or the best at a point."""
+    def noise_variance_at(self, point: Point) -> float:
+        """Return the noise variance: held, or the maximiser ``R / N`` at a point."""
         noise = self.noise_variance
         return point.quadratic / self.n_effective if noise is None else noise
 
@@ -78,10 +80,10 @@ class Point:
     cost: float
     """``-2 J`` up to a constant."""
     prior: float = 0.0
-    """What the prior adds to ``J``."""
+    """Terms of the prior in ``J``."""
     density: Vector | None = None
     """Log density of each log precision; None if flat."""
-    # computed once, when asked for: `cached_property` locks, which takes as long as the arithmetic
+    # Computed on first use. `cached_property` takes a lock, as slow as the arithmetic itself.
     _covariance: Matrix | None = None
     _mean: Vector | None = None
     _shrunk: Matrix | None = None
@@ -109,22 +111,23 @@ class Point:
         return self._shrunk
 
     def removal_losses(self) -> Vector:
-        """How much ``J`` falls when each atom is taken out, all other precisions held."""
+        """Fall of ``J`` when each atom is removed, all other precisions held."""
         lam, quadratic, variance = self.lam, self.quadratic, self.covariance.diagonal()
-        known = without_each(lam, variance, self.mean, quadratic, self.shrunk)
+        stats = compute_leave_one_out(lam, variance, self.mean, quadratic, self.shrunk)
         n, _, _, noise = self.objective
-        return removal_loss(known, lam, quadratic, n, noise, self.density)
+        return removal_loss(stats, lam, quadratic, n, noise, self.density)
 
 
 class Maximum(NamedTuple):
-    """Where Newton's method stopped."""
+    """Result of Newton's method."""
 
     kept: IndexArray
-    """Positions, in the active set that was given, of the atoms still there."""
+    """Positions, in the initial active set, of the atoms that remain."""
     point: Point
     n_iter: int
     converged: bool
     gradient: float
+    """Largest absolute derivative of ``-2 J`` in a log precision."""
 
 
 def evaluate(
@@ -136,14 +139,16 @@ def evaluate(
     factor = shifted_cholesky(gram, lam)
     if factor is None:
         return None
+    # R = t't - (Phi't)' (G + Lam)^-1 Phi't, by the Woodbury identity for K^-1.
     whitened = solve_lower(factor, correlation)
     quadratic = target_ss - float(whitened @ whitened)
     if not quadratic > 0.0 and (len(lam) or noise is None):
         return None
     log_det = log_det_cholesky(factor) - float(theta.sum())
     cost = (n * math.log(quadratic) if noise is None else quadratic / noise) + log_det
-    known = gram, correlation, objective, theta, lam, factor, whitened
-    point = Point(*known, quadratic, log_det, cost)
+    point = Point(
+        gram, correlation, objective, theta, lam, factor, whitened, quadratic, log_det, cost
+    )
     if prior.has_density:
         point.density = prior.log_density(theta, noise)
         point.prior += float(point.density.sum())
@@ -153,12 +158,12 @@ def evaluate(
     return point
 
 
-def evaluate_raised(
+def evaluate_robustly(
     gram: Matrix, correlation: Vector, theta: Vector, objective: Objective
 ) -> Point:
-    """Evaluate the objective; where it is not defined, small precisions are raised until it is.
+    """Evaluate the objective; if it is not defined, raise small precisions until it is.
 
-    The rescue is that of `relvec.evidence.factorise`, continued until ``R`` is positive as well.
+    Precisions are raised as in `relvec.evidence.factorise`, and further until ``R`` is positive.
     """
     lam, point = np.exp(theta), evaluate(gram, correlation, theta, objective)
     while point is None:
@@ -171,59 +176,60 @@ def evaluate_raised(
 
 
 def _find_survivors(
-    point: Point, charge: Vector | None, bulk: int
+    point: Point, entry_penalty: Vector | None, bulk: int
 ) -> tuple[BoolArray | None, bool]:
-    """Find the atoms that stay when others go, exactly, one after the other; None if all stay.
+    """Find the atoms that remain after exact removals, one after the other; None if all remain.
 
-    An atom goes when its best precision is infinite or, if there is a charge, when the
-    model without it loses less than the charge; the others are then updated by rank-one
-    downdates. If more than `bulk` of many atoms go, the clearest half goes at once. Returns the
-    survivors, and whether that was so, in which case nothing says that the objective rose: the
-    caller checks.
+    An atom is removed if its best precision is infinite or, with entry penalties, if the model
+    without it loses less than its penalty. Covariance and mean of the other atoms are then changed
+    by a rank-one downdate. If more than `bulk` of many atoms are to be removed, the half with the
+    smallest losses is removed at once. Returns the remaining atoms, and whether half were removed
+    at once: the objective may then have fallen, and the caller has to check.
     """
     (n, _, prior, noise), lam, quadratic = point.objective, point.lam, point.quadratic
     covariance, mean, shrunk = point.covariance, point.mean, point.shrunk
-    alive, variance = None, covariance.diagonal()
+    is_kept, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
-        known = without_each(lam, variance, mean, quadratic, shrunk)
-        goes = prior.has_no_gain(known, n, noise)
-        if charge is None and not goes.any():
+        stats = compute_leave_one_out(lam, variance, mean, quadratic, shrunk)
+        is_removed = prior.has_no_gain(stats, n, noise)
+        if entry_penalty is None and not is_removed.any():
             break
-        loss = removal_loss(known, lam, quadratic, n, noise, point.density)
-        if charge is not None:
-            loss = loss - charge
-            goes |= loss < 0.0
-        if alive is not None:
-            goes &= alive
-        n_going = int(np.count_nonzero(goes))
+        loss = removal_loss(stats, lam, quadratic, n, noise, point.density)
+        if entry_penalty is not None:
+            loss = loss - entry_penalty
+            is_removed |= loss < 0.0
+        if is_kept is not None:
+            is_removed &= is_kept
+        n_going = int(np.count_nonzero(is_removed))
         if not n_going:
             break
-        loss = np.where(goes, loss, np.inf)
-        if alive is None:
-            alive = np.ones(len(mean), dtype=bool)
+        loss = np.where(is_removed, loss, np.inf)
+        if is_kept is None:
+            is_kept = np.ones(len(mean), dtype=bool)
             if n_going > bulk and n_left > 40:
-                alive[np.argsort(loss, kind="stable")[: n_going // 2]] = False
-                return alive, True
+                is_kept[np.argsort(loss, kind="stable")[: n_going // 2]] = False
+                return is_kept, True
             covariance, mean = covariance.copy(), mean.copy()  # changed in place from here on
             shrunk = None if shrunk is None else shrunk.copy()
+        # Without atom j: S - a a' with a = S_j / sqrt(S_jj), and mu - S_j mu_j / S_jj.
         worst = int(np.argmin(loss))
-        quadratic, alive[worst] = float(np.asarray(known.quadratic)[worst]), False
+        quadratic, is_kept[worst] = float(np.asarray(stats.quadratic)[worst]), False
         root = math.sqrt(covariance[worst, worst])
         a = covariance[:, worst] / root
         if shrunk is not None:
-            downdate_shrinkage(prior.penalty, shrunk, covariance, lam, a)
+            downdate_penalised_shrinkage(prior.penalty, shrunk, covariance, lam, a)
         mean -= a * (mean[worst] / root)
         mean[worst] = 0.0
         covariance -= a[:, None] * a
-        variance = np.where(alive, covariance.diagonal(), 1.0)
-    return alive, False
+        variance = np.where(is_kept, covariance.diagonal(), 1.0)
+    return is_kept, False
 
 
 def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
-    """Newton direction, with a diagonal shift where the Hessian is not positive definite.
+    """Compute a Newton direction, with a diagonal shift if the Hessian is not positive definite.
 
-    Every log precision is measured in units of its own curvature, so that one shift serves
-    precisions of very different curvatures, and some shift always does.
+    The Hessian is first scaled by its diagonal, so that one shift suits log precisions of very
+    different curvature. The shift grows until the shifted Hessian is well conditioned.
     """
     unit = 1.0 / np.sqrt(np.maximum(np.abs(hessian.diagonal()) + np.abs(gradient), 1e-8))
     scaled = hessian * unit
@@ -246,15 +252,15 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
 def _newton_step(
     point: Point, tol: float, tuning: SearchTuning, *, is_last: bool
 ) -> tuple[Point | None, float, bool]:
-    """Take one step, shortened until the cost falls as its slope promises.
+    """Take one Newton step with backtracking until Armijo's condition holds.
 
-    None is taken at the maximum, nor after the one that `is_last`. The maximum is where the
-    gradient is below `tol`, or what is left to gain below rounding: ``R`` is a difference of larger
-    numbers, and an error of one unit in the last place of the Gram matrix moves ``R`` by
-    ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
+    No step is taken at the maximum, nor if `is_last`. The maximum is reached if the gradient is
+    below `tol`, or if the predicted decrease is below the rounding error of the objective: ``R`` is
+    a difference of larger numbers, and an error of one unit in the last place of the Gram matrix
+    changes ``R`` by ``|mu|^2`` and ``log|K|`` by ``tr S`` such units.
 
-    Returns where the step leads, None if the model stays where it is; the largest entry of the
-    gradient before it; and whether that is the maximum.
+    Returns the new point, None if no step was taken; the largest entry of the gradient at the old
+    point; and whether that was the maximum.
     """
     n, target_ss, prior, noise = point.objective
     covariance, mean, quadratic = point.covariance, point.mean, point.quadratic
@@ -263,7 +269,7 @@ def _newton_step(
     gradient, hessian = gradient_and_hessian(
         covariance, mean, point.lam, point.shrunk, quadratic, n, noise, slopes
     )
-    # A precision at its bound is stationary when the objective wants it further out.
+    # A precision at its bound is stationary if the objective rises beyond the bound.
     if len(theta) and (theta.min() <= THETA_MIN or theta.max() >= THETA_MAX):
         held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
         gradient[held] = 0.0
@@ -272,7 +278,7 @@ def _newton_step(
     steepest = float(np.abs(gradient).max(initial=0.0))
     if steepest < tol or is_last:
         return None, steepest, steepest < tol
-    step, length = _direction(gradient, hessian, tuning.max_step), 1.0
+    step, length = _direction(gradient, hessian, tuning.max_newton_step), 1.0
     precision = n / quadratic if noise is None else 1.0 / noise
     data = precision * (target_ss + len(mean) * float(mean @ mean))
     rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(covariance.trace()))
@@ -282,9 +288,12 @@ def _newton_step(
     for _ in range(tuning.max_backtracks):
         trial_theta = np.minimum(np.maximum(theta + length * step, THETA_MIN), THETA_MAX)
         trial = evaluate(point.gram, point.correlation, trial_theta, point.objective)
-        if trial is not None and trial.cost <= cost + tuning.armijo * length * slope + rounding:
+        if (
+            trial is not None
+            and trial.cost <= cost + tuning.armijo_fraction * length * slope + rounding
+        ):
             return trial, steepest, False
-        length *= tuning.backtrack
+        length *= tuning.backtrack_factor
     return None, steepest, False
 
 
@@ -296,11 +305,11 @@ def maximise(
     *,
     max_iter: int,
     tol: float,
-    charge: Vector | None = None,
-    brief: bool = False,
+    entry_penalty: Vector | None = None,
+    is_brief: bool = False,
     tuning: SearchTuning = DEFAULT,
 ) -> Maximum:
-    """Maximise over the precisions of an active set, dropping atoms that should go.
+    """Maximise the objective over the precisions of an active set and remove useless atoms.
 
     Parameters
     ----------
@@ -311,34 +320,34 @@ def maximise(
     objective : Objective
         Sample size, target sum of squares, prior and noise.
     max_iter, tol
-        Newton steps, and the largest gradient entry that counts as zero.
-    charge : ndarray of shape (k,), optional
-        Penalty of each atom; those worth less are taken out as well.
-    brief : bool, default=False
-        Return right after the last step, without looking for atoms to drop or at the gradient:
-        for a caller who will be back soon.
+        Largest number of Newton steps, and the largest gradient entry that counts as zero.
+    entry_penalty : ndarray of shape (k,), optional
+        Penalty of each atom; atoms whose removal loses less than this are removed as well.
+    is_brief : bool, default=False
+        Return right after the last step, without a search for atoms to remove and without the
+        gradient, if the caller takes further steps anyway.
     tuning : SearchTuning
-        Lengths of steps.
+        Constants of the line search and of removals.
     """
-    point, kept = evaluate_raised(gram, correlation, theta, objective), np.arange(len(theta))
-    n_iter, bulk = 0, tuning.bulk_removal if charge is None else len(theta)
+    point, kept = evaluate_robustly(gram, correlation, theta, objective), np.arange(len(theta))
+    n_iter, bulk = 0, tuning.bulk_removal_size if entry_penalty is None else len(theta)
     while True:
-        alive, many = _find_survivors(point, charge, bulk)
-        if alive is not None:
-            left = np.flatnonzero(alive)
+        is_kept, in_bulk = _find_survivors(point, entry_penalty, bulk)
+        if is_kept is not None:
+            left = np.flatnonzero(is_kept)
             gram, correlation = point.gram[left[:, None], left], point.correlation[left]
             objective = point.objective.subset(left)
-            smaller = evaluate_raised(gram, correlation, point.theta[left], objective)
-            if many and smaller.cost > point.cost:
-                bulk = len(kept)  # too many: one by one from now on
+            smaller = evaluate_robustly(gram, correlation, point.theta[left], objective)
+            if in_bulk and smaller.cost > point.cost:
+                bulk = len(kept)  # removed too many at once: one by one from now on
                 continue
-            point, kept = smaller, kept[alive]
-            charge = None if charge is None else charge[alive]
-            if many:
+            point, kept = smaller, kept[is_kept]
+            entry_penalty = None if entry_penalty is None else entry_penalty[is_kept]
+            if in_bulk:
                 continue
         after, steepest, converged = _newton_step(point, tol, tuning, is_last=n_iter >= max_iter)
         if after is None:
             return Maximum(kept, point, n_iter, converged, steepest)
         point, n_iter = after, n_iter + 1
-        if brief and n_iter >= max_iter:
+        if is_brief and n_iter >= max_iter:
             return Maximum(kept, point, n_iter, False, np.inf)

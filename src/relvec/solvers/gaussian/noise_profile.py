@@ -1,14 +1,15 @@
-"""The noise level of an orthonormal problem, all precisions maximised out.
+"""Profile of the evidence in the noise variance, for an orthonormal dictionary.
 
-What remains is a function of one variable. With ``a = z^2`` the squared coefficients, those above
-``T s`` kept (``T = 1 + 2 c``, more if atoms have a penalty), ``s`` the noise variance::
+With all precisions maximised out, the objective is a function of the noise variance ``s`` alone.
+Let ``a = z^2`` be the squared coefficients. Those above ``T s`` are kept (``T = 1 + 2 c``, larger
+if atoms have a penalty)::
 
     J(s) = -1/2 sum_out [log s + a / s] - 1/2 sum_kept [log(a - 2 c s) + 1 + 2 c] + constant
 
 Its derivative in ``log s``, times ``s``, is ``h(s) = 1/2 sum_out (a - s) + c s^2 sum_kept 1 / (a -
-2 c s)``. Each kept term rises with ``s`` and is convex, each left-out term falls: so ``h`` is
-bounded on any interval by its values at the ends, and convex between breakpoints ``a / T``. That is
-enough to find every local maximum of ``J`` without missing one.
+2 c s)``. Each kept term rises with ``s`` and is convex, each left-out term falls. So bounds of
+``h`` on an interval follow from values at its ends, and ``h`` is convex between the breakpoints ``a
+/ T``. Bisection with these bounds finds all local maxima of ``J``.
 """
 
 from __future__ import annotations
@@ -24,18 +25,19 @@ from relvec._typing import Vector
 from relvec.evidence import NOISE_FLOOR
 from relvec.solvers.gaussian.shrinkage import BLOCK, entry_threshold
 
-__all__ = ["Inert", "NoiseProfile", "iterate_noise", "profile_noise", "profile_objective"]
+__all__ = ["NoiseOnly", "NoiseProfile", "iterate_noise", "profile_noise", "profile_objective"]
 
 
-class Inert(NamedTuple):
-    """What is known of the noise besides the coefficients that may be kept.
+class NoiseOnly(NamedTuple):
+    """Observations that only the noise explains: their number and sum of squares.
 
-    Directions outside the span of the atoms, atoms that may not enter, and a Gamma prior on the
-    noise precision (twice its shape and rate) all act alike.
+    These are directions outside the span of the atoms, atoms that may not enter, and a Gamma prior
+    on the noise precision, which acts like ``2 shape`` observations with sum of squares ``2 rate``.
     """
 
     n: float = 0.0
     ss: float = 0.0
+    """Sum of squares."""
 
 
 class NoiseProfile(NamedTuple):
@@ -66,31 +68,32 @@ class Group:
         self.sums = np.concatenate([[0.0], np.cumsum(squares)])
 
     def first_kept(self, s: float) -> int:
-        """Return the place of the first coefficient that is kept at the noise variance `s`."""
+        """Return the index of the first coefficient that is kept at the noise variance `s`."""
         return int(np.searchsorted(self.breakpoints, s, side="right"))
 
     def kept(self, first: int, s: float) -> float:
-        """What kept coefficients add to ``h``."""
+        """Contribution of the kept coefficients to ``h``: ``c s^2 sum 1 / (a - 2 c s)``."""
         if not self.c:
             return 0.0
         gap = self.squares[first:] - 2.0 * self.c * s
         return self.c * s * s * float((1.0 / gap).sum())
 
     def kept_slope(self, first: int, s: float) -> tuple[float, float]:
-        """What kept coefficients add to ``h``, and to its derivative in ``s``."""
+        """Contribution of the kept coefficients to ``h``, and to its derivative in ``s``."""
         if not self.c:
             return 0.0, 0.0
         gap = self.squares[first:] - 2.0 * self.c * s
         inverse = float((1.0 / gap).sum())
-        bend = 2.0 * self.c * float((1.0 / gap**2).sum())
-        return self.c * s * s * inverse, self.c * s * (2.0 * inverse + s * bend)
+        inverse_slope = 2.0 * self.c * float((1.0 / gap**2).sum())  # d inverse / ds
+        return self.c * s * s * inverse, self.c * s * (2.0 * inverse + s * inverse_slope)
 
     def crossing_bounds(
         self, low: float, high: float, first: int, last: int
     ) -> tuple[float, float]:
-        """Bounds of what coefficients add to ``h`` that cross over in the interval.
+        """Bounds on the contribution of coefficients whose breakpoint is in the interval.
 
-        Each rises until its breakpoint and falls from there on.
+        Each contribution rises up to its breakpoint, where the coefficient is no longer kept, and
+        falls beyond it.
         """
         crossing = self.squares[first:last]
         rising = self.c * low * low / (crossing - 2.0 * self.c * low)
@@ -100,26 +103,27 @@ class Group:
 
 
 class Curve:
-    """The profile of sorted squares; every evaluation costs the number of kept ones.
+    """The profile ``J(s)``; an evaluation costs as much as there are kept coefficients.
 
-    Groups with penalties of their own add up: so do bounds, and convexity is kept.
+    Contributions of groups with different penalties add up, and so do their bounds. A sum of convex
+    functions is convex.
 
     Parameters
     ----------
     groups : sequence of Group
         Coefficients that may be kept, all atoms of one penalty.
-    inert : Inert
+    noise_only : NoiseOnly
         Everything that cannot be kept.
     """
 
     rounding = 1e-13
     """Relative to the number of coefficients times the noise, ``h`` is zero below this."""
 
-    def __init__(self, groups: Sequence[Group], inert: Inert) -> None:
-        self.groups, self.inert = groups, inert
+    def __init__(self, groups: Sequence[Group], noise_only: NoiseOnly) -> None:
+        self.groups, self.noise_only = groups, noise_only
         self.size = sum(len(group.squares) for group in groups)
-        self.count = self.size + inert.n
-        self.total = sum(float(group.sums[-1]) for group in groups) + inert.ss
+        self.count = self.size + noise_only.n
+        self.total = sum(float(group.sums[-1]) for group in groups) + noise_only.ss
 
     def n_kept(self, s: float) -> int:
         """Number of coefficients kept at the noise variance `s`."""
@@ -127,7 +131,7 @@ class Curve:
 
     def objective(self, s: float) -> float:
         """``J`` without the constant ``-N/2 log(2 pi)``."""
-        count, ss, active, n_kept = self.inert.n, self.inert.ss, 0.0, 0
+        count, ss, active, n_kept = self.noise_only.n, self.noise_only.ss, 0.0, 0
         for group in self.groups:
             first = group.first_kept(s)
             kept = group.squares[first:]
@@ -141,8 +145,8 @@ class Curve:
         return self._h([group.first_kept(s) for group in self.groups], s)[0] / s
 
     def _falling(self, firsts: Sequence[int], s: float) -> tuple[float, float]:
-        """Terms of ``h`` of those left out for certain, the first ones and the inert; and slope."""
-        ss, count = self.inert.ss, self.inert.n + sum(firsts)
+        """Contribution of left-out coefficients to ``h``, and to its derivative in ``s``."""
+        ss, count = self.noise_only.ss, self.noise_only.n + sum(firsts)
         for group, first in zip(self.groups, firsts, strict=True):
             ss += float(group.sums[first])
         return 0.5 * (ss - count * s), -0.5 * count
@@ -151,14 +155,14 @@ class Curve:
         """``h`` and its derivative, with these coefficients left out."""
         value, slope = self._falling(firsts, s)
         for group, first in zip(self.groups, firsts, strict=True):
-            kept, bend = group.kept_slope(first, s)
-            value, slope = value + kept, slope + bend
+            kept, kept_slope = group.kept_slope(first, s)
+            value, slope = value + kept, slope + kept_slope
         return value, slope
 
     def _bounds(
         self, low: float, high: float, firsts: Sequence[int], lasts: Sequence[int]
     ) -> tuple[float, float]:
-        """Bounds of ``h`` on an interval in which the atoms ``first:last`` cross over."""
+        """Bounds of ``h`` on an interval that has the breakpoints of the atoms ``first:last``."""
         below, above = self._falling(firsts, high)[0], self._falling(firsts, low)[0]
         for group, first, last in zip(self.groups, firsts, lasts, strict=True):
             least, most = group.crossing_bounds(low, high, first, last)
@@ -181,17 +185,20 @@ class Curve:
             found.append(low)
         cells = [(low, end)]
         while cells:
-            root, halves = self._look_into(*cells.pop())
+            root, halves = self._search_interval(*cells.pop())
             found += root
             cells += halves
         return sorted(found)
 
-    def _look_into(self, low: float, high: float) -> tuple[list[float], list[tuple[float, float]]]:
-        """Return the maximum in an interval, or the halves to look into; neither if it has none."""
+    def _search_interval(
+        self, low: float, high: float
+    ) -> tuple[list[float], list[tuple[float, float]]]:
+        """Return the maximum in an interval, or its halves to be searched, or neither."""
         firsts = [group.first_kept(low) for group in self.groups]
         lasts = [int(np.searchsorted(group.breakpoints, high, "left")) for group in self.groups]
         rounding = self.rounding * self.count * low
         below, above = self._bounds(low, high, firsts, lasts)
+        # h is the derivative of J: without a change of sign there is no maximum inside.
         if below > rounding or above <= -rounding:
             return [], []
         crossing = [last - first for first, last in zip(firsts, lasts, strict=True)]
@@ -205,9 +212,9 @@ class Curve:
         return [], [(low, middle), (middle, high)]
 
     def _first_root(self, low: float, high: float, firsts: Sequence[int]) -> float | None:
-        """Where ``h``, convex on the interval, turns from positive to negative; None if nowhere.
+        """Find where ``h``, convex on the interval, turns from positive to negative, or None.
 
-        Newton's method from the left of the first root of a convex function never passes it.
+        Newton's method started to the left of the first root of a convex function never passes it.
         """
         s = low
         value = rounding = math.inf
@@ -224,12 +231,12 @@ class Curve:
             s += step
             if step <= 1e-15 * s:
                 break
-        # A function that is negative from the start has its maximum to the left.
+        # If h is negative at the lower end, the maximum is to the left of the interval.
         return s if value >= -rounding else None
 
 
 def profile_objective(noise_variance: float, squares: Vector, c: float) -> float:
-    """Return the penalised log evidence at the best precisions for a given noise.
+    """Compute the penalised log evidence for a given noise variance, at the best precisions.
 
     Parameters
     ----------
@@ -246,7 +253,7 @@ def profile_objective(noise_variance: float, squares: Vector, c: float) -> float
         Log evidence, less `c` for every degree of freedom: comparable with
         ``Solution.objective``.
     """
-    curve = Curve([Group(np.sort(np.ravel(squares)), c)], Inert())
+    curve = Curve([Group(np.sort(np.ravel(squares)), c)], NoiseOnly())
     return curve.objective(noise_variance) - 0.5 * np.size(squares) * math.log(2.0 * math.pi)
 
 
@@ -258,10 +265,10 @@ def profile_noise(
     noise_rate: float = 0.0,
     exact_limit: int = 1 << 20,
 ) -> NoiseProfile:
-    """Return the noise variance of highest evidence, all precisions at their best.
+    """Find the noise variance of highest evidence, with all precisions maximised out.
 
-    All local maxima are found and the best is returned. Above a million coefficients one in so
-    many gives the start of `iterate_noise` instead.
+    All local maxima are found and the best is returned. With more than `exact_limit` coefficients,
+    a regular subsample gives the initial value for `iterate_noise` instead.
 
     Parameters
     ----------
@@ -288,18 +295,18 @@ def profile_noise(
     >>> profile_noise(z, c=np.log(1000) / 2).noise_variance  # the truth is 0.25
     0.225
     """
-    _refuse_collapse(c, noise_rate)
+    _check_noise_identifiable(c, noise_rate)
     flat = np.reshape(z, -1)
     if flat.size > exact_limit:
         sample = flat[:: -(-flat.size // (exact_limit >> 2))]
         start = profile_noise(sample, c).noise_variance
         return iterate_noise(flat, c, start, noise_shape=noise_shape, noise_rate=noise_rate)
-    curve = Curve([Group(np.sort(flat * flat), c)], Inert(2.0 * noise_shape, 2.0 * noise_rate))
-    return ranked(curve, curve.maxima(), flat.size)
+    curve = Curve([Group(np.sort(flat * flat), c)], NoiseOnly(2.0 * noise_shape, 2.0 * noise_rate))
+    return rank_maxima(curve, curve.maxima(), flat.size)
 
 
-def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
-    """Evaluate the maxima and put the best first; without any, the data are zero."""
+def rank_maxima(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
+    """Evaluate the maxima and sort them, best first; there are none if all data are zero."""
     constant = 0.5 * n_samples * math.log(2.0 * math.pi)
     pairs = sorted(((curve.objective(s) - constant, s) for s in maxima), reverse=True)
     if not pairs:
@@ -307,16 +314,16 @@ def ranked(curve: Curve, maxima: list[float], n_samples: float) -> NoiseProfile:
     return NoiseProfile(pairs[0][1], pairs[0][0], tuple((s, value) for value, s in pairs))
 
 
-def _refuse_collapse(c: float, noise_rate: float) -> None:
-    """Refuse thresholds below which coefficients of pure noise are explained away.
+def _check_noise_identifiable(c: float, noise_rate: float) -> None:
+    """Raise an error if the threshold is so low that pure noise is fitted by atoms.
 
-    At ``T = 1`` the profile never rises, and up to about ``1 + 2 * 0.35`` its maximum tends to zero
-    with the length.
+    At ``T = 1`` the profile never rises with the noise. Up to about ``T = 1 + 2 * 0.35`` its
+    maximum tends to zero as the number of coefficients grows.
     """
     if entry_threshold(c) < 1.7 and not noise_rate:
         raise ValueError(
-            f"With c={c:g} the noise level cannot be estimated from the evidence: an orthonormal "
-            "dictionary can explain everything, and the estimate falls to zero for any data. Give "
+            f"With c={c:g} the noise variance cannot be estimated from the evidence: an "
+            "orthonormal dictionary can fit any data exactly, and the estimate falls to zero. Pass "
             "the noise variance (the median absolute deviation of the finest wavelet coefficients "
             'estimates it), or a higher penalty such as the "bic" prior.'
         )
@@ -330,10 +337,10 @@ def iterate_noise(
     noise_shape: float = 0.0,
     noise_rate: float = 0.0,
 ) -> NoiseProfile:
-    """Return the local maximum of the noise profile that a fixed point leads to.
+    """Find a local maximum of the noise profile by fixed-point iteration.
 
-    The data are read once, in blocks; what can never be kept is only counted and summed, so
-    further iterations cost next to nothing.
+    The data are read once, in blocks. Coefficients that can never be kept are only counted and
+    summed, so further iterations cost little.
 
     Parameters
     ----------
@@ -346,31 +353,32 @@ def iterate_noise(
     noise_shape, noise_rate : float, default=0.0
         Gamma prior on the noise precision.
     """
-    _refuse_collapse(c, noise_rate)
+    _check_noise_identifiable(c, noise_rate)
     s = check_positive("start", start)
     flat = np.reshape(z, -1)
-    inert = Inert(2.0 * noise_shape, 2.0 * noise_rate)
-    curve, lowest = _split(flat, c, inert, s), 0.25 * s
+    noise_only = NoiseOnly(2.0 * noise_shape, 2.0 * noise_rate)
+    curve, lowest = _split_coefficients(flat, c, noise_only, s), 0.25 * s
     for _ in range(500):
         left_out = curve.count - curve.n_kept(s)
-        # The slope vanishes where s equals this; with nothing left out it only rises.
+        # Fixed point of dJ / d log s = 0: s is the mean square of the left-out coefficients, plus
+        # a term of the kept ones. If nothing is left out, J rises with s.
         after = 2.0 * s
         if left_out > 0.0:
             after = s + 2.0 * s * curve.slope(s) / left_out
         after = max(after, NOISE_FLOOR * curve.total / curve.count)
         if after < lowest:
-            curve, lowest = _split(flat, c, inert, after), 0.25 * after
+            curve, lowest = _split_coefficients(flat, c, noise_only, after), 0.25 * after
         done = abs(after - s) <= 1e-10 * s
         s = after
         if done or not s > 0.0:
             break
-    return ranked(curve, [s] if s > 0.0 else [], flat.size)
+    return rank_maxima(curve, [s] if s > 0.0 else [], flat.size)
 
 
-def _split(flat: Vector, c: float, inert: Inert, s: float) -> Curve:
-    """Sort what may be kept for noise variances down to a quarter of `s`; count the rest."""
+def _split_coefficients(flat: Vector, c: float, noise_only: NoiseOnly, s: float) -> Curve:
+    """Sort the coefficients that may be kept at noise variances above ``s / 4``; count the rest."""
     cut = 0.25 * s * entry_threshold(c)
-    count, ss = inert
+    count, ss = noise_only
     candidates = []
     for start in range(0, flat.size, BLOCK):
         square = flat[start : start + BLOCK] ** 2
@@ -379,4 +387,4 @@ def _split(flat: Vector, c: float, inert: Inert, s: float) -> Curve:
         square[high] = 0.0
         count += square.size - candidates[-1].size
         ss += float(square.sum())
-    return Curve([Group(np.sort(np.concatenate(candidates)), c)], Inert(count, ss))
+    return Curve([Group(np.sort(np.concatenate(candidates)), c)], NoiseOnly(count, ss))

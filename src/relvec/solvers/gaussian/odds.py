@@ -77,16 +77,16 @@ class OddsLearner(BaseEstimator):
             penalty = max(share * math.log(n_atoms), LEAST_PENALTY)
             count = -1
             for _ in range(MAX_ROUNDS):
-                charged = replace(problem, min_gain=penalty)  # type: ignore[arg-type]  # broadcast
-                solution = solver.solve(charged, warm_start=warm_start, monitor=relay)
+                penalised = replace(problem, min_gain=penalty)  # type: ignore[arg-type]  # broadcast
+                solution = solver.solve(penalised, warm_start=warm_start, monitor=relay)
                 relay.n_iter += solution.n_iter
                 before, count = count, len(solution.active)
                 value = solution.objective + penalty * count - _log_sets(n_atoms, count)
                 found.append((value, f"penalty {penalty:.3g}", solution))
-                if relay.told_to_stop or count == before:
+                if relay.is_stop_requested or count == before:
                     break
                 penalty = inclusion_penalty(n_atoms, count)
-            if relay.told_to_stop:
+            if relay.is_stop_requested:
                 break
         # where the noise is not identified the evidence says nothing
         ranked = sorted(found, key=lambda each: (each[2].reached_max_active, -each[0]))

@@ -1,7 +1,8 @@
-"""The closed form: sparse Bayesian learning under an orthonormal dictionary.
+"""Closed-form solution for orthonormal dictionaries.
 
-Given the noise, atoms do not know of each other (`shrinkage`); the noise is then a problem in one
-variable (`noise_profile`). No search: the answer is the global maximum.
+Given the noise variance, the objective is a sum over atoms, and each precision has a closed form
+(see `shrinkage`). What remains is a function of the noise variance alone, whose maxima are all
+found (see `noise_profile`). The result is the global maximum.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from relvec.solvers.base import (
     Solution,
     WarmStart,
 )
-from relvec.solvers.gaussian.noise_profile import Curve, Group, Inert
-from relvec.solvers.gaussian.reference import trivial
+from relvec.solvers.gaussian.noise_profile import Curve, Group, NoiseOnly
+from relvec.solvers.gaussian.reference import solve_trivial
 from relvec.solvers.gaussian.shrinkage import entry_threshold
 
 
-def find_obstacle(problem: Problem) -> str | None:
-    """What keeps a problem from having a closed form, or None."""
+def find_unmet_condition(problem: Problem) -> str | None:
+    """Return a message about the first unmet condition of the closed form; None if all are met."""
     if not problem.moments.is_orthonormal:
         return (
             'solver="orthonormal" needs prepared atoms that are orthonormal: an orthonormal basis '
@@ -59,17 +60,17 @@ def find_obstacle(problem: Problem) -> str | None:
 
 
 class OrthonormalSolver(BaseEstimator):
-    """Solve problems with orthonormal atoms exactly: no iteration over atoms, no local maxima.
+    """Closed-form solver for orthonormal atoms: no iteration over atoms, global maximum.
 
-    An atom is kept when its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
-    penalty), and shrunk by the evidence. A free noise is put at the best of all local maxima of the
-    evidence in the noise. `SequentialSolver` does the same whenever it can; this solver says so
-    when it cannot.
+    An atom is kept if its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
+    penalty); its posterior mean is shrunk. An estimated noise variance is the best of all local
+    maxima of the evidence in the noise. `SequentialSolver` uses the same closed form whenever its
+    conditions are met; this solver raises an error if they are not.
 
-    A flat prior without penalties explains any data completely once the noise is free. As in the
-    other solvers the number of atoms is then capped at half the sample size, and the solution is
-    marked as saturated; a maximum that respects the cap is preferred to a higher one that does
-    not.
+    Under a flat prior without penalties, with the noise estimated, the atoms fit any data exactly.
+    As in the other solvers the number of atoms is then capped at half the sample size, and the
+    solution is marked by `reached_max_active`. A local maximum below the cap is preferred to a
+    higher one at the cap.
 
     Examples
     --------
@@ -96,26 +97,26 @@ class OrthonormalSolver(BaseEstimator):
         Parameters
         ----------
         problem : Problem
-            One whose moments are orthonormal, with the same penalty for every atom.
+            A problem with orthonormal atoms and the same `min_gain` for every atom.
         warm_start : WarmStart, optional
-            Not needed: the answer is the global maximum.
+            Ignored: the result is the global maximum.
         monitor : callable, optional
-            Told once, at the end.
+            Called once, at the end.
         """
-        obstacle = find_obstacle(problem)
+        obstacle = find_unmet_condition(problem)
         if obstacle is not None:
             raise ValueError(obstacle)
-        answer = trivial(problem)
+        answer = solve_trivial(problem)
         if answer is not None:
             return answer
-        solution = _Answer(problem).solution()
+        solution = _ClosedForm(problem).solution()
         if monitor is not None:
             monitor(Progress("closed form", 1, solution.objective, len(solution.active)))
         return solution
 
 
-class _End(NamedTuple):
-    """A local maximum in the noise."""
+class _NoiseMaximum(NamedTuple):
+    """A local maximum of the objective in the noise variance."""
 
     noise: float
     objective: float
@@ -123,8 +124,8 @@ class _End(NamedTuple):
     reached_max_active: bool
 
 
-class _Answer:
-    """One problem, its atoms ranked by the size of their coefficients."""
+class _ClosedForm:
+    """Closed form of one problem, with atoms sorted by the noise variance up to which they stay."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -135,15 +136,15 @@ class _Answer:
         self.penalty = np.broadcast_to(problem.prior.penalty, moments.correlation.shape)
         kinds, kind = np.unique(self.penalty[usable], return_inverse=True)
         thresholds = np.array([entry_threshold(c, self.entry_penalty) for c in kinds.tolist()])
-        # As elsewhere, one sample explains nothing.
+        # As in the other solvers, a single sample supports no atom.
         cap = min(problem.active_cap, len(usable)) if moments.n_effective >= 2 else 0
-        # Ascending; of equal coefficients those of the first atoms are kept.
+        # Ascending order; of equal coefficients those of the first atoms are kept.
         breakpoints = squares / thresholds[kind]
         order = len(squares) - 1 - np.argsort(breakpoints[::-1], kind="stable")
         self.atoms, squares, kind = usable[order], squares[order], kind[order]
         first = len(squares) - cap
         self.excluded = float(breakpoints[order[first - 1]]) if first else 0.0
-        """Noise below which what the cap shuts out would be kept."""
+        """Noise variance below which atoms excluded by the cap would be kept."""
         outside = max(moments.n_effective - len(squares), 0.0)
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
@@ -151,24 +152,30 @@ class _Answer:
                 Group(squares[first:][kind[first:] == number], c, self.entry_penalty)
                 for number, c in enumerate(kinds.tolist())
             ],
-            Inert(
+            NoiseOnly(
                 outside + first + 2.0 * noise.shape,
                 max(outside_ss, 0.0) + float(squares[:first].sum()) + 2.0 * noise.rate,
             ),
         )
 
-    def _end(self, noise: float) -> _End:
+    def _evaluate_noise(self, noise: float) -> _NoiseMaximum:
         n_active = self.curve.n_kept(noise)
         constant = 0.5 * self.problem.moments.n_effective * math.log(2.0 * math.pi)
         reached_max_active = n_active == self.curve.size and self.excluded > noise
-        return _End(noise, self.curve.objective(noise) - constant, n_active, reached_max_active)
+        return _NoiseMaximum(
+            noise, self.curve.objective(noise) - constant, n_active, reached_max_active
+        )
 
     def solution(self) -> Solution:
-        """Return the best maximum in the noise, one that the cap does not touch if possible."""
+        """Return the best maximum in the noise variance, below the cap if there is one."""
         held = self.problem.noise_variance
-        ends = [self._end(s) for s in (self.curve.maxima() if held is None else [held])]
-        ends.sort(key=lambda end: (not end.reached_max_active, end.objective), reverse=True)
-        best = ends[0]
+        candidates = [
+            self._evaluate_noise(s) for s in (self.curve.maxima() if held is None else [held])
+        ]
+        candidates.sort(
+            key=lambda each: (not each.reached_max_active, each.objective), reverse=True
+        )
+        best = candidates[0]
         active = np.sort(self.atoms[len(self.atoms) - best.n_active :])
         squares = self.problem.moments.correlation[active] ** 2
         lam = 1.0 / (squares / best.noise - 2.0 * self.penalty[active] - 1.0)
@@ -184,8 +191,8 @@ class _Answer:
             reached_max_active=best.reached_max_active,
             trace=(best.objective,),
             candidates=tuple(
-                Candidate(f"noise variance {end.noise:.3g}", end.objective, end.n_active)
-                for end in ends
+                Candidate(f"noise variance {each.noise:.3g}", each.objective, each.n_active)
+                for each in candidates
             ),
         )
 
@@ -200,14 +207,14 @@ class _Answer:
         outside[active] = False
         z = moments.correlation[outside]
         quadratic = moments.target_ss - float(mean @ moments.correlation[active])
-        known = Statistics(
+        stats = Statistics(
             np.ones_like(z),
             z,
             self.penalty[outside] if problem.prior.is_penalised else None,
             max(quadratic, 0.0) + 2.0 * noise_prior.rate,
         )
         entry, _ = problem.prior.subset(np.flatnonzero(outside)).best_precision(
-            known, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
+            stats, moments.n_effective + 2.0 * noise_prior.shape, problem.noise_variance
         )
         return Certificate(
             float(np.abs(gradient).max(initial=0.0)),

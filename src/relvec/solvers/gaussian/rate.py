@@ -1,8 +1,9 @@
-"""Learn the rate of a Laplace prior, in turns with the model.
+"""Learn the rate of a Laplace prior, alternating with the fit of the model.
 
-Given the model, every atom has a posterior density of its own prior variance ``gamma = 1 / lam``,
-all others held: that of an exponential variable with the evidence of the atom for likelihood.
-The best rate maximises the product, over atoms, of the evidence it has in each.
+A Laplace prior of the weights is an exponential prior of the prior variances ``gamma = 1 / lam``
+(Park and Casella, 2008; Babacan et al., 2010). Given the model, and all other atoms held, each
+``gamma_i`` has a posterior: exponential prior times the evidence of the atom as its likelihood. The
+best rate maximises the product of the normalisers of these posteriors over the atoms.
 """
 
 from __future__ import annotations
@@ -16,23 +17,24 @@ from relvec._typing import Vector
 from relvec.priors.base import Prior, RateHyperprior
 from relvec.priors.laplace import LaplacePrior
 from relvec.solvers.base import Monitor, Problem, Relay, Solution, Solver, WarmStart
-from relvec.solvers.gaussian.reference import condition, statistics
+from relvec.solvers.gaussian.reference import compute_statistics, condition
 
 VARIANCES = np.exp(np.arange(math.log(1e-9), math.log(1e14), 0.5))
-"""Where densities of ``gamma`` are integrated, by the trapezoidal rule in its logarithm: they are
-analytic and vanish at both ends, so that this spacing has errors below 1e-8."""
+"""Nodes for integrals over ``gamma``, by the trapezoidal rule in ``log gamma``. The integrands are
+analytic and vanish at both ends, so the error of this spacing is below 1e-8."""
 LOG_RATES = np.linspace(math.log(1e-10), math.log(1e4), 129)
-"""Rates looked at first; the best one is refined."""
+"""Initial grid of log rates; it is refined around the best one."""
 
-TOLERATED = 1.15
-"""Root mean squared error of left-out rows, relative to that under the flat prior, above which a
-Laplace prior is refused. The flat prior looks better there than it is, because the choice of atoms
-is not counted: by up to 1.13 on columns of 100 rows where the Laplace prior predicts new rows
-better. Kernels, which a Laplace prior does not suit, have 1.1 to 1.5."""
+MAX_ERROR_RATIO = 1.15
+"""Largest RMSE of generalised cross-validation, relative to that of the flat prior, with which the
+solution under a Laplace prior is accepted. Cross-validation of a fitted model ignores the selection
+of atoms, which favours the flat prior: on columns of 100 rows the ratio was up to 1.13 although the
+Laplace prior predicted new rows better. On kernels, for which a Laplace prior is unsuited, it was
+1.1 to 1.5."""
 
 
-def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
-    """Return the rate that has most evidence in atoms taken one by one.
+def find_best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
+    """Find the rate that maximises the product of the evidence of single atoms.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
 
     Notes
     -----
-    Spec: maximise, with ``l_i(gamma) = [quality_i gamma / (1 + s_i gamma) - log(1 + s_i gamma)] /
+    The objective is, with ``l_i(gamma) = [quality_i gamma / (1 + s_i gamma) - log(1 + s_i gamma)] /
     2`` the log evidence of a variance::
 
         sum_i log int rate/2 exp(-rate gamma / 2 + l_i(gamma)) dgamma + (a - 1) log rate - b rate
@@ -54,29 +56,29 @@ def best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> float:
     spread = s[:, None] * VARIANCES
     log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
     log_weight += np.log(VARIANCES)
-    log_weight -= log_weight.max(axis=1, keepdims=True)  # no matter: constant in the rate
+    log_weight -= log_weight.max(axis=1, keepdims=True)  # a constant in the rate
     weight = np.exp(log_weight)
 
     def value(log_rate: Vector) -> Vector:
         rate = np.exp(log_rate)
-        with np.errstate(divide="ignore"):  # rates that an atom rules out have no evidence
+        with np.errstate(divide="ignore"):  # zero evidence of an atom at extreme rates
             evidence = np.log(weight @ np.exp(-0.5 * np.multiply.outer(VARIANCES, rate)))
         count = len(s) + hyperprior.shape - 1.0
         total: Vector = evidence.sum(axis=0) + count * log_rate - hyperprior.inverse_scale * rate
         return total
 
     grid = LOG_RATES
-    for _ in range(5):  # after the first, each divides the spacing of the rates by eight
+    for _ in range(5):  # each refinement divides the spacing of the rates by eight
         best = float(grid[np.argmax(value(grid))])
         step = float(grid[1] - grid[0])
         grid = best + step * np.linspace(-1.0, 1.0, 17)
     return math.exp(best)
 
 
-def expected_variances(s: Vector, quality: Vector, rate: float) -> Vector:
-    """Posterior expectation of the prior variance of each atom, all others held.
+def compute_expected_variances(s: Vector, quality: Vector, rate: float) -> Vector:
+    """Compute the posterior expectation of the prior variance of each atom, all others held.
 
-    The same integrals as in `best_rate`.
+    The integrals are those of `find_best_rate`.
     """
     spread = s[:, None] * VARIANCES
     log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
@@ -87,30 +89,31 @@ def expected_variances(s: Vector, quality: Vector, rate: float) -> Vector:
 
 
 class RateLearner:
-    """A solver that learns the rate of a Laplace prior by means of another one.
+    """Solver that learns the rate of a Laplace prior, using another solver for each rate.
 
-    The problem is solved under the flat prior, and the noise held at what it is there: estimated
-    together with the rate, either would grow with the other. Then, in turns, the best rate given
-    the model is found, and the problem solved at that rate from where it was. No single objective
-    rises throughout: that of the model is a maximum over variances, that of the rate an integral.
-    If the best rate goes back and forth, because atoms come and go with it, the interval in which
-    it does so is halved until it is narrower than `tol`.
+    The problem is first solved under the flat prior, and the noise is held at its estimate: if
+    noise and rate were estimated together, each would grow with the other. Then two steps
+    alternate: find the best rate given the model, and solve the problem at that rate with a warm
+    start. No single objective rises throughout: that of the model is a maximum over the prior
+    variances, that of the rate an integral. If the best rate oscillates, because the active set
+    changes with it, the interval of the oscillation is halved until it is shorter than `tol`.
 
-    At the end the atoms in the model are given the posterior expectations of their variances: the
-    most probable ones, which decide on the atoms, are too small, because an exponential density
-    is largest at zero. The objective and the certificate are those of the most probable ones.
+    At the end the prior variances of the active atoms are replaced by their posterior expectations.
+    Their modes, which select the atoms, are too small, because an exponential density is largest
+    at zero. Objective and certificate are those of the modes.
 
-    A model whose error on left-out rows (by generalised cross-validation) is well above that
-    under the flat prior is refused: the answer is then that under the flat prior, of rate zero.
+    If the error of generalised cross-validation is well above that under the flat prior, the
+    solution under the flat prior is returned, with rate zero.
 
     Parameters
     ----------
     solver : Solver
-        Solves the problem for a given rate.
+        Solver for a given rate.
     tol : float, default=1e-3
-        Change of the log rate that counts as none.
+        Change of the log rate at which to stop.
     max_solves : int, default=60
-        Solutions are looked for at so many rates; beyond, the answer is not converged.
+        Largest number of rates at which the problem is solved. The solution is not converged if it
+        is reached.
 
     Examples
     --------
@@ -147,11 +150,12 @@ class RateLearner:
         warm_start: WarmStart | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Maximise the objective of `problem` at the rate that is best for the answer."""
+        """Maximise the objective of `problem` at the rate that is best for the solution."""
         prior = problem.prior
         if prior.rate_hyperprior is None:
             raise ValueError(
-                'only the rate of a Laplace prior can be learnt: bind LaplacePrior("auto").'
+                "RateLearner needs a Laplace prior whose rate is to be learnt; bind "
+                'LaplacePrior("auto").'
             )
         relay = Relay(monitor)
         flat = self._flat(problem, warm_start, relay)
@@ -161,7 +165,7 @@ class RateLearner:
         solution = flat
         log_rate, low, high, settled = -math.inf, -math.inf, math.inf, False
         for _ in range(self.max_solves):
-            wanted = None if relay.told_to_stop else self._wanted(held, solution)
+            wanted = None if relay.is_stop_requested else self._find_best_log_rate(held, solution)
             if wanted is None:
                 return replace(solution, n_iter=relay.n_iter + solution.n_iter)
             settled = abs(wanted - log_rate) < self.tol or high - low < self.tol
@@ -176,54 +180,58 @@ class RateLearner:
                 monitor=relay,
             )
         n_iter, converged = relay.n_iter + solution.n_iter, solution.converged and settled
-        solution = self._relaxed(held, solution)
-        if _left_out(problem, solution) > TOLERATED**2 * _left_out(problem, flat):
+        solution = self._with_expected_variances(held, solution)
+        if _cross_validated_error(problem, solution) > MAX_ERROR_RATIO**2 * _cross_validated_error(
+            problem, flat
+        ):
             return replace(flat, n_iter=n_iter)
         return replace(solution, n_iter=n_iter, converged=converged)
 
     def _flat(self, problem: Problem, warm_start: WarmStart | None, relay: Relay) -> Solution:
-        """Solve under the flat prior; with entry penalties if the noise is not identified else."""
+        """Solve under the flat prior; with entry penalties if the noise is not identifiable."""
         moments = problem.moments
         is_free = problem.noise_variance is None
         if not is_free or np.count_nonzero(moments.usable) <= 2.0 * moments.n_effective:
             flat = self.solver.solve(problem, warm_start=warm_start, monitor=relay)
-            if not (is_free and flat.reached_max_active) or relay.told_to_stop:
+            if not (is_free and flat.reached_max_active) or relay.is_stop_requested:
                 return flat
             relay.n_iter += flat.n_iter
         penalty = np.maximum(problem.min_gain, math.log(moments.n_atoms))
         return self.solver.solve(replace(problem, min_gain=penalty), monitor=relay)
 
-    def _relaxed(self, problem: Problem, solution: Solution) -> Solution:
-        """Put the expected variances of the atoms in the place of the most probable ones."""
+    def _with_expected_variances(self, problem: Problem, solution: Solution) -> Solution:
+        """Replace the modes of the prior variances of the active atoms by their expectations."""
         if not len(solution.active):
             return solution
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = statistics(problem, fit).subset(solution.active)
-        quality = known.q**2 / solution.noise_variance
-        expected = expected_variances(known.s, quality, solution.laplace_rate)
+        stats = compute_statistics(problem, fit).subset(solution.active)
+        quality = stats.q**2 / solution.noise_variance
+        expected = compute_expected_variances(stats.s, quality, solution.laplace_rate)
         return replace(solution, log_lam=-np.log(expected))
 
-    def _wanted(self, problem: Problem, solution: Solution) -> float | None:
-        """Log of the best rate given the model; None where there is nothing to learn from."""
+    def _find_best_log_rate(self, problem: Problem, solution: Solution) -> float | None:
+        """Find the best log rate given the model; None without noise or usable atoms."""
         moments = problem.moments
         if not (solution.noise_variance > 0.0 and moments.usable.any()):
             return None
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
-        known = statistics(problem, fit)
-        quality = known.q[moments.usable] ** 2 / solution.noise_variance
+        stats = compute_statistics(problem, fit)
+        quality = stats.q[moments.usable] ** 2 / solution.noise_variance
         assert problem.prior.rate_hyperprior is not None
-        return math.log(best_rate(known.s[moments.usable], quality, problem.prior.rate_hyperprior))
+        return math.log(
+            find_best_rate(stats.s[moments.usable], quality, problem.prior.rate_hyperprior)
+        )
 
 
-def _left_out(problem: Problem, solution: Solution) -> float:
-    """Mean squared error of left-out rows, by generalised cross-validation."""
+def _cross_validated_error(problem: Problem, solution: Solution) -> float:
+    """Mean squared error by generalised cross-validation: ``RSS N / (N - sum gamma)^2``."""
     fit = condition(problem, solution.active, np.exp(solution.log_lam))
     n = problem.moments.n_effective
     return fit.residual_ss * n / max(n - float(fit.gamma.sum()), 1e-3 * n) ** 2
 
 
 def with_learnt_rate(solver: Solver, prior: Prior) -> Solver:
-    """Return the solver, or for a Laplace prior whose rate is to be learnt one that learns it.
+    """Wrap the solver in a `RateLearner` if the prior is a Laplace prior with rate "auto".
 
     Examples
     --------

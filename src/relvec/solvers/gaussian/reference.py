@@ -1,8 +1,8 @@
-"""What the two published algorithms kept for reference have in common.
+"""Algebra shared by the published algorithms in `relvec.published`.
 
-`relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at
-every step and keep the noise as a variable of its own, as the papers do. Here are the
-posterior of a given set of atoms, the objective and its derivatives.
+`relvec.published.fixed_point` and `relvec.published.textbook` refactorise the active set at every
+step and treat the noise as a separate variable, as the papers do. This module computes the
+posterior of a set of atoms (Tipping 2001, eqs. 12 and 13), the objective and its derivatives.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from relvec.evidence import NOISE_FLOOR, factorise, removal_loss
 from relvec.priors import Statistics
 from relvec.solvers.base import Certificate, Problem, Solution
 from relvec.solvers.gaussian.screening import screen
-from relvec.solvers.gaussian.state import value_of
+from relvec.solvers.gaussian.state import compute_objective
 
 LAM_MIN, LAM_MAX = 1e-13, 1e13
-"""Beyond these an atom is unpenalised, or absent, to working precision."""
+"""Bounds on ``lam``. Beyond them a weight has no prior, or is zero, to working precision."""
 
 
 class Fit(NamedTuple):
@@ -37,7 +37,7 @@ class Fit(NamedTuple):
     """``S = (G + Lam)^-1``: the posterior covariance is ``sigma^2 S``."""
     mean: Vector
     gamma: Vector
-    """Well-determinedness ``1 - lam S_ii`` of each weight."""
+    """Effective degrees of freedom ``1 - lam S_ii`` of each weight (Tipping 2001, eq. 17)."""
     shrunk: Vector
     """Diagonal of ``Q``, see `relvec.evidence.penalised_shrinkage`; zero without a penalty."""
     quadratic: float
@@ -52,7 +52,7 @@ class Fit(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where an algorithm stands."""
+    """Posterior, noise variance and objective of an iteration."""
 
     fit: Fit
     noise: float
@@ -60,13 +60,13 @@ class State(NamedTuple):
 
 
 def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
-    """Factorise the posterior; precisions that are too small to do so are raised."""
+    """Compute the posterior of the weights; precisions too small to factorise are raised."""
     moments = problem.moments
     gram, correlation = moments.gram(active), moments.correlation[active]
     lam, factor, log_det = factorise(gram, np.clip(lam, LAM_MIN, LAM_MAX))
     covariance = inverse_from_cholesky(factor)
     share = lam * covariance.diagonal()
-    # Each form of gamma is accurate where the other one cancels.
+    # gamma = 1 - lam S_ii = (S G)_ii. Each form is accurate where the other one cancels.
     gamma = np.where(share < 0.5, 1.0 - share, np.einsum("ij,ij->i", covariance, gram))
     gamma = np.clip(gamma, 0.0, 1.0)
     shrunk = np.zeros(len(lam))
@@ -76,7 +76,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
         others -= prior.penalty * share * covariance.diagonal()
         shrunk = prior.penalty * covariance.diagonal() * gamma - others
         if isinstance(prior.penalty, float):
-            shrunk = np.maximum(shrunk, 0.0)  # only several penalties can make it negative
+            shrunk = np.maximum(shrunk, 0.0)  # only unequal penalties can make it negative
     whitened = solve_lower(factor, correlation)
     quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
     mean = solve_cholesky(factor, correlation)
@@ -84,7 +84,7 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
 
 
 def bounded_noise(problem: Problem, noise: float) -> float:
-    """Hold the noise where the problem says so, and above rounding elsewhere."""
+    """Return the held noise variance of the problem, or `noise` bounded above rounding errors."""
     if problem.noise_variance is not None:
         return problem.noise_variance
     moments = problem.moments
@@ -92,12 +92,12 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 
 def best_noise(problem: Problem, fit: Fit) -> float:
-    """Noise variance that maximises the objective for fixed ``lam``, in closed form."""
+    """Compute the noise variance that maximises the objective for fixed ``lam``: ``R / N``."""
     count, ss = problem.prior.subset(fit.active).noise_pseudo_observations(fit.lam)
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
 
-def assess(problem: Problem, fit: Fit, noise: float) -> State:
+def evaluate(problem: Problem, fit: Fit, noise: float) -> State:
     """Evaluate the penalised log evidence."""
     prior = problem.prior.subset(fit.active)
     added = 0.0
@@ -106,12 +106,12 @@ def assess(problem: Problem, fit: Fit, noise: float) -> State:
     if prior.is_penalised:
         added -= float((prior.penalty * fit.gamma).sum())
     quadratic = fit.quadratic + 2.0 * prior.noise.rate
-    value = value_of(problem, fit.active, quadratic, fit.log_det, added, noise)
+    value = compute_objective(problem, fit.active, quadratic, fit.log_det, added, noise)
     return State(fit, noise, value)
 
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
-    """Differentiate the objective in the log precisions; zero where a bound holds them."""
+    """Compute the gradient of the objective in the log precisions; zero at active bounds."""
     determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
     slope += problem.prior.subset(fit.active).derivatives(np.log(fit.lam), noise)[0]
@@ -119,13 +119,14 @@ def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     return np.where(outward, 0.0, slope)
 
 
-def statistics(problem: Problem, fit: Fit) -> Statistics:
-    """Compute the statistics of all atoms, in the model or not."""
+def compute_statistics(problem: Problem, fit: Fit) -> Statistics:
+    """Compute ``s``, ``q``, ``w`` and ``R`` of all atoms, in the model without that atom."""
     active, penalty = fit.active, problem.prior.penalty
-    s, q, w, _ = screen(problem, active, fit).known
+    s, q, w, _ = screen(problem, active, fit).statistics
     quadratic = np.full(len(s), fit.quadratic)
     if len(active):
-        # In the model: (s, q, w) = (a S/(a-S), a Q/(a-S), (a/(a-S))^2 P), free of cancellation.
+        # Active atoms: s = a S / (a - S), q = a Q / (a - S) and w = (a / (a - S))^2 P (Tipping and
+        # Faul, 2003), computed from the posterior of the weights, without cancellation.
         variance = fit.covariance.diagonal()
         s[active], q[active] = fit.gamma / variance, fit.mean / variance
         quadratic[active] += fit.mean**2 / variance
@@ -136,18 +137,18 @@ def statistics(problem: Problem, fit: Fit) -> Statistics:
     return Statistics(np.maximum(s, 1e-300), q, w, quadratic)
 
 
-def worth(
-    problem: Problem, fit: Fit, known: Statistics, noise_variance: float | None = None
+def compute_contributions(
+    problem: Problem, fit: Fit, stats: Statistics, noise_variance: float | None = None
 ) -> Vector:
-    """Compute what each active atom brings to the objective, the noise free to follow.
+    """Compute the contribution of each active atom to the objective, less its penalty.
 
-    Or held, as the problem says or at `noise_variance`.
+    The noise is profiled out, unless it is held by the problem or at `noise_variance`.
     """
     held = problem.noise_variance if noise_variance is None else noise_variance
     active, prior = fit.active, problem.prior.subset(fit.active)
-    without = np.maximum(np.asarray(known.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
+    without = np.maximum(np.asarray(stats.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
     value = removal_loss(
-        known.subset(active)._replace(quadratic=without),
+        stats.subset(active)._replace(quadratic=without),
         fit.lam,
         max(fit.quadratic + 2 * prior.noise.rate, 1e-300),
         problem.moments.n_effective + 2 * prior.noise.shape,
@@ -157,31 +158,32 @@ def worth(
     return value - problem.min_gain[active]
 
 
-def potential(problem: Problem, known: Statistics) -> tuple[Vector, Vector]:
-    """Most that each atom can bring, the others fixed, and the ``lam`` at which it does.
+def compute_best_gains(problem: Problem, stats: Statistics) -> tuple[Vector, Vector]:
+    """Compute the largest gain of each atom, the others held, and the best ``lam``.
 
-    Minus infinity where the best ``lam`` is infinite or the atom is unusable.
+    Gains are less penalties. They are minus infinity if the best ``lam`` is infinite or the atom is
+    unusable.
     """
     prior, moments = problem.prior, problem.moments
     if not prior.is_removable:  # every atom is in the model
         return np.full(moments.n_atoms, -np.inf), np.ones(moments.n_atoms)
-    known = known._replace(quadratic=np.maximum(known.quadratic + 2 * prior.noise.rate, 1e-300))
+    stats = stats._replace(quadratic=np.maximum(stats.quadratic + 2 * prior.noise.rate, 1e-300))
     n_effective = moments.n_effective + 2 * prior.noise.shape
-    gain, lam = prior.best_precision(known, n_effective, problem.noise_variance)
+    gain, lam = prior.best_precision(stats, n_effective, problem.noise_variance)
     return np.where(moments.usable, gain - problem.min_gain, -np.inf), lam
 
 
-def entry(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
-    """Return the potential of the atoms outside the model; minus infinity for the others."""
-    known = statistics(problem, fit)
-    gain, lam = potential(problem, known)
-    gain[known.s <= problem.moments.resolution] = -np.inf
+def compute_entry_gains(problem: Problem, fit: Fit) -> tuple[Vector, Vector]:
+    """Compute the largest gain of each inactive atom; minus infinity for active ones."""
+    stats = compute_statistics(problem, fit)
+    gain, lam = compute_best_gains(problem, stats)
+    gain[stats.s <= problem.moments.resolution] = -np.inf
     gain[fit.active] = -np.inf
     return gain, lam
 
 
-def trivial(problem: Problem) -> Solution | None:
-    """Answer problems without atoms or without anything to explain; None for all others.
+def solve_trivial(problem: Problem) -> Solution | None:
+    """Solve problems without usable atoms or with a constant target; None for all others.
 
     A constant target with a free noise has noise variance zero and unbounded evidence.
     """
@@ -199,7 +201,7 @@ def trivial(problem: Problem) -> Solution | None:
     objective = 0.0
     if moments.n_effective > 0:
         noise = best_noise(problem, empty)
-        objective = assess(problem, empty, noise).objective if noise > 0 else np.inf
+        objective = evaluate(problem, empty, noise).objective if noise > 0 else np.inf
     return Solution(
         active=empty.active,
         log_lam=empty.lam,
@@ -212,15 +214,15 @@ def trivial(problem: Problem) -> Solution | None:
     )
 
 
-def conclude(
+def build_solution(
     problem: Problem, fit: Fit, trace: Sequence[float], *, converged: bool, reached_max_active: bool
 ) -> Solution:
-    """Put the noise at its best and certify the end state.
+    """Build the solution: maximise over the noise and evaluate the optimality conditions.
 
-    A model cut at its cap is not a maximum, so it does not count as converged.
+    A model that reached the cap on active atoms is not a maximum, so it is not converged.
     """
-    state = assess(problem, fit, best_noise(problem, fit))
-    gain, _ = entry(problem, fit)
+    state = evaluate(problem, fit, best_noise(problem, fit))
+    gain, _ = compute_entry_gains(problem, fit)
     order = np.argsort(fit.active)
     return Solution(
         active=fit.active[order],

@@ -1,4 +1,9 @@
-"""What every atom would bring, and a batch of those that bring most."""
+"""Screening of all atoms, and greedy selection of a batch of those that gain most.
+
+For every atom, ``s = phi' K^-1 phi`` and ``q = phi' K^-1 t`` are its sparsity and quality factors
+(Tipping and Faul, 2003) in units of the noise. With the noise held, an atom would raise the
+evidence if ``q^2 > s sigma^2``; its best precision is then ``lam = s^2 / (q^2 / sigma^2 - s)``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import numpy as np
 
 from relvec._linalg import solve_lower_rows, solve_upper_rows
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.evidence import entry_penalty
+from relvec.evidence import compute_entry_penalty
 from relvec.priors import Statistics
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Point
@@ -17,17 +22,22 @@ if TYPE_CHECKING:
     from relvec.solvers.gaussian.reference import Fit
 
 
-class Screen(NamedTuple):
-    """What the current model says of every atom."""
+class Screening(NamedTuple):
+    """Statistics of every atom in the current model."""
 
-    known: Statistics
-    """Meaningless for active ones."""
+    statistics: Statistics
+    """``s``, ``q``, ``w`` and ``R``; only meaningful for inactive atoms."""
     solved: Matrix
     """``L^-1 G[active, :]``."""
 
 
-def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
-    """Compute s, q and w of all atoms from one triangular solve: no drift, O(M k^2)."""
+def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screening:
+    """Compute ``s``, ``q`` and ``w`` of all atoms from one triangular solve, in O(M k^2).
+
+    With ``G + Lam = L L'`` and ``V = L^-1 Phi_a'Phi`` for the active atoms ``Phi_a``, the Woodbury
+    identity gives ``s = 1 - sum V^2`` (atoms have unit norm) and ``q = Phi't - V' L^-1 Phi_a't``.
+    Statistics are computed afresh each time, so rounding errors do not accumulate.
+    """
     moments = problem.moments
     solved = solve_lower_rows(point.factor, moments.gram_rows(active), overwrite=True)
     s = 1.0 - np.einsum("ij,ij->j", solved, solved)
@@ -35,46 +45,53 @@ def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screen:
     w = None
     if problem.prior.is_penalised:
         back = solve_upper_rows(point.factor, solved)
-        w = entry_penalty(problem.prior.penalty, active, s, point.lam, back)
-    return Screen(Statistics(s, q, w, point.quadratic), solved)
+        w = compute_entry_penalty(problem.prior.penalty, active, s, point.lam, back)
+    return Screening(Statistics(s, q, w, point.quadratic), solved)
 
 
-def pick(
+def select_batch(
     problem: Problem,
     active: IndexArray,
     point: Point,
-    seen: Screen,
+    screening: Screening,
     pool: IndexArray,
     penalty: Vector,
     size: int,
 ) -> tuple[IndexArray, Vector]:
-    """Greedy selection inside the pool with exact rank-one updates of all statistics."""
+    """Select a batch from the pool greedily, with exact rank-one updates of all statistics.
+
+    `cross` holds ``phi_i' K^-1 phi_j`` for all pairs of the pool, ``s`` on its diagonal. When atom
+    ``b`` enters with precision ``lam``, the Sherman-Morrison formula gives, with ``e = phi' K^-1
+    phi_b`` and ``pivot = lam + s_b``::
+
+        cross - e e' / pivot,    q - e q_b / pivot,    R - q_b^2 / pivot
+    """
     n, _, _, noise = point.objective
     prior = problem.prior.subset(pool)
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
-    solved, cross2 = seen.solved[:, pool], None
+    solved, cross2 = screening.solved[:, pool], None
     cross = problem.moments.gram(pool) - solved.T @ solved
     if prior.is_penalised:
-        # w of pairs: that of an atom on its diagonal
+        # The same for the penalty on degrees of freedom: w of pairs, w of an atom on the diagonal.
         c = np.broadcast_to(problem.prior.penalty, problem.moments.correlation.shape)
         back = solve_upper_rows(point.factor, np.ascontiguousarray(solved))
         cross2 = 0.5 * np.add.outer(c[pool], c[pool]) * cross
         cross2 = cross2 - back.T @ ((point.lam * c[active])[:, None] * back)
-    q = seen.known.q[pool]
+    q = screening.statistics.q[pool]
     free = np.ones(len(pool), dtype=bool)
     chosen: list[int] = []
     thetas: list[float] = []
     while len(chosen) < size:
         s = cross.diagonal()
         admissible = free & (s > floor)
-        known = Statistics(
+        stats = Statistics(
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
             None if cross2 is None else cross2.diagonal(),
             quadratic,
         )
-        gain, lam = prior.best_precision(known, n, noise)
+        gain, lam = prior.best_precision(stats, n, noise)
         gain = np.where(admissible, gain, -np.inf)
         best = int(np.argmax(gain - penalty))
         if not gain[best] > penalty[best]:

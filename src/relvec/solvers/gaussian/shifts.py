@@ -1,9 +1,9 @@
-"""Shifts of one atom, or of two at once, to their neighbours, all of them valued together.
+"""Shifts of one atom, or of two at once, to neighbouring atoms, evaluated together.
 
-Atoms of a kernel overlap, so the best model often differs from the present one by atoms
-one place further: two of them moved apart, or towards each other. Neither move pays alone.
-There are a few dozen such models; they have as many atoms as the present one, so one
-stacked factorisation values them all.
+Kernels at neighbouring centres overlap. The best model often differs from the current one by atoms
+next to the active ones: two of them moved apart, or towards each other. One of the two shifts alone
+would lower the objective. There are a few dozen such models, all with as many atoms as the current
+one, so one stacked factorisation evaluates them all.
 """
 
 from __future__ import annotations
@@ -17,43 +17,44 @@ from relvec.evidence import gradient_and_hessian, penalised_shrinkage
 from relvec.moments.base import Moments
 from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.state import State, build_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Shifts(NamedTuple):
-    """Models next to the present one, the most valuable first."""
+    """Models after a shift, those of highest objective first."""
 
     active: IndexArray
-    """Their atoms, one model per row."""
+    """Active atoms, one model per row."""
     theta: Matrix
     """Log precisions after a few steps."""
     value: Vector
-    """Objective there: a lower bound of what each model can reach."""
+    """Objective there: a lower bound of the maximum of each model."""
 
 
 @np.errstate(all="ignore")
-def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Shifts:
-    """Value every shift of one atom, and of two atoms that are alike.
+def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Shifts:
+    """Evaluate every shift of one atom, and of two similar atoms.
 
-    Where rounding decides, with hardly any noise or between copies, none are returned, or
-    `LinAlgError` is raised.
+    Log precisions are improved by a few chord steps: Newton steps with the Hessian of the current
+    model. If rounding errors dominate (almost no noise, or copies of atoms), no shifts are
+    returned, or `LinAlgError` is raised.
     """
-    objective = objective_of(problem, problem.noise_variance)
+    objective = build_objective(problem, problem.noise_variance)
     moments, min_gain = problem.moments, problem.min_gain
-    sets = _candidates(moments, state.active, tuning)
+    sets = _list_shifts(moments, state.active, tuning)
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
     if not len(sets):
         return Shifts(sets, theta, np.empty(0))
     pool, flat = np.unique(np.concatenate([state.active, sets.ravel()]), return_inverse=True)
     block, correlation = moments.gram(pool), moments.correlation[pool]
-    here, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
+    current, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
     present, _, curvature = _evaluate(
-        block[np.ix_(here, here)][None],
-        correlation[here][None],
+        block[np.ix_(current, current)][None],
+        correlation[current][None],
         state.theta[None],
         objective.subset(state.active[None]),
-        tuning.stiffening,
+        tuning.curvature_damping,
     )
     if not np.isfinite(present[0]):
         return Shifts(sets[:0], theta[:0], np.empty(0))
@@ -62,17 +63,17 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
     best = np.full(len(sets), np.inf)
     trial = theta
     inverse = np.linalg.inv(curvature)
-    for _ in range(tuning.chord_steps + 1):
+    for _ in range(tuning.shift_steps + 1):
         cost, gradient, _ = _evaluate(
-            gram, correlation[local], trial, objectives, tuning.stiffening
+            gram, correlation[local], trial, objectives, tuning.curvature_damping
         )
         better = cost < best
         best = np.where(better, cost, best)
         theta = np.where(better[:, None], trial, theta)
         step = np.clip(
             np.where(better[:, None], gradient, 0.0) @ inverse,
-            -tuning.max_change,
-            tuning.max_change,
+            -tuning.max_shift_change,
+            tuning.max_shift_change,
         )
         trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
     value = state.objective - 0.5 * (best - present[0])
@@ -81,35 +82,40 @@ def shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -> Sh
     return Shifts(sets[order], theta[order], value[order])
 
 
-def _candidates(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
-    """Active sets with one atom, or two that are alike, replaced by neighbours."""
+def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> IndexArray:
+    """Active sets with one atom, or two similar ones, replaced by their neighbours.
+
+    Similarity is the absolute correlation of unit-norm atoms.
+    """
     size = len(active)
-    alike = np.abs(moments.gram_rows(active))
-    alike[:, ~moments.usable] = -1.0
-    alike[alike > 1.0 - tuning.copy_tolerance] = -1.0
-    among = alike[:, active].copy()
-    np.fill_diagonal(among, -1.0)
-    alike[:, active] = -1.0
-    near: list[IndexArray] = []
+    similarity = np.abs(moments.gram_rows(active))
+    similarity[:, ~moments.usable] = -1.0
+    similarity[similarity > 1.0 - tuning.copy_tolerance] = -1.0
+    active_similarity = similarity[:, active].copy()
+    np.fill_diagonal(active_similarity, -1.0)
+    similarity[:, active] = -1.0
+    neighbours: list[IndexArray] = []
     sets = []
-    for i, row in enumerate(_largest(alike, tuning.neighbours)):
-        near.append(row[alike[i, row] >= 0.0])
-        for new in near[i]:
+    for i, row in enumerate(_largest(similarity, tuning.n_neighbours)):
+        neighbours.append(row[similarity[i, row] >= 0.0])
+        for new in neighbours[i]:
             sets.append(active.copy())
             sets[-1][i] = new
-    for i, j in pairs_with(_largest(among, min(tuning.shift_partners, size - 1))):
-        for first in near[i]:
-            for second in near[j]:
+    for i, j in find_unique_pairs(
+        _largest(active_similarity, min(tuning.n_shift_partners, size - 1))
+    ):
+        for first in neighbours[i]:
+            for second in neighbours[j]:
                 if first != second:
                     sets.append(active.copy())
                     sets[-1][[i, j]] = first, second
     return np.array(sets, dtype=np.intp).reshape(-1, size)
 
 
-def pairs_with(partners: IndexArray) -> IndexArray:
-    """Pairs of every number ``i`` with those in the row ``i`` of `partners`, each pair once."""
+def find_unique_pairs(partners: IndexArray) -> IndexArray:
+    """Return the pairs of every index ``i`` with the entries of row ``i``, each pair once."""
     size, own = len(partners), np.arange(len(partners))[:, None]
-    # as one number each: rows take ten times as long to compare
+    # Each pair is coded as one number: comparing rows takes ten times as long.
     numbers = np.unique(np.minimum(own, partners) * size + np.maximum(own, partners))
     return np.column_stack(np.divmod(numbers, max(size, 1)))
 
@@ -124,9 +130,11 @@ def _largest(values: Matrix, count: int) -> IndexArray:
 def _evaluate(
     gram: Matrix, correlation: Matrix, theta: Matrix, objective: Objective, stiffening: float = 0.05
 ) -> tuple[Vector, Matrix, Matrix]:
-    """``-2 J`` of a stack of models, its gradients, and the stiffened curvature of the first."""
-    # `newton.evaluate` for dozens of models of a few atoms each: one call of LAPACK for the whole
-    # stack, which takes a fraction of the time of one for each.
+    """Compute ``-2 J`` of a stack of models, its gradients, and the damped Hessian of the first.
+
+    Like `newton.evaluate`, for dozens of small models: one LAPACK call for the whole stack takes a
+    fraction of the time of separate calls.
+    """
     n, target_ss, prior, noise = objective
     lam = np.exp(theta)
     size = theta.shape[1]

@@ -1,12 +1,14 @@
-"""What the evidence does to one coefficient of an orthonormal dictionary.
+"""Shrinkage of the coefficients of an orthonormal dictionary.
 
-With ``z`` a coefficient of the data, ``u = z^2 / sigma^2`` and ``c`` the penalty of a degree of
-freedom, the objective as a function of the shrinkage ``kappa = 1 / (1 + alpha sigma^2)`` is::
+Let ``z`` be a coefficient of the data, ``u = z^2 / sigma^2`` and ``c`` the penalty per degree of
+freedom (Schmolck 2008, ch. 2). The objective as a function of the shrinkage factor ``kappa = 1 / (1
++ alpha sigma^2)`` is::
 
     l(kappa) = 1/2 [ log(1 - kappa) + (u - 2 c) kappa ]
 
-which is strictly concave. So the best precision, the posterior mean ``kappa z`` and the gain over
-leaving the atom out are explicit functions of ``v = u - 2 c``, and all atoms are independent.
+It is strictly concave, with the maximum ``kappa = 1 - 1 / v`` for ``v = u - 2 c > 1`` and zero
+otherwise. The posterior mean ``kappa z`` and the gain over leaving the atom out, ``(v - 1 - log v)
+/ 2``, are explicit functions of ``v``. All atoms are independent.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from relvec._typing import ArrayLike, Vector
 __all__ = ["entry_threshold", "shrink", "shrinkage"]
 
 BLOCK = 1 << 16
-"""Coefficients worked on at a time: temporaries stay in the cache and memory does not grow."""
+"""Coefficients processed at a time: temporary arrays stay in the cache."""
 
 
 def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
@@ -58,7 +60,7 @@ def entry_threshold(c: float, penalty: float = 0.0) -> float:
     c : float
         Penalty of one degree of freedom.
     penalty : float, default=0.0
-        What the coefficient must gain besides (``min_gain``).
+        Minimum gain in log evidence of an atom (``min_gain``).
 
     Examples
     --------
@@ -66,8 +68,8 @@ def entry_threshold(c: float, penalty: float = 0.0) -> float:
     >>> entry_threshold(c=1.0)
     3.0
     """
-    # w - log(1 + w) = 2 penalty is convex in w = v - 1, so Newton's method from the right of the
-    # root decreases to it.
+    # The gain equals the penalty where w - log(1 + w) = 2 penalty with w = v - 1. The left side is
+    # convex, so Newton's method from the right of the root decreases to it.
     w = 2.0 * penalty + 2.0 * math.sqrt(penalty)
     while w > 0.0:
         step = (w - math.log1p(w) - 2.0 * penalty) * (1.0 + w) / w

@@ -1,4 +1,4 @@
-"""The two models that every sparse one is measured against: ridge regression and none at all."""
+"""Two baseline solvers: ridge regression and the model without atoms."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from relvec.solvers.base import (
 __all__ = ["NullSolver", "RidgeSolver"]
 
 LOG_LAM = (-34.0, 20.0)
-"""Of the common precision in units of the noise: atoms are free below, and absent above."""
+"""Range of the common log precision in units of the noise: no shrinkage below, no atoms above."""
 GRID, TOLERANCE = 55, 1e-2
-"""Points of a grid of log precisions, and the width of the last one."""
+"""Points of a grid of log precisions, and the length of the finest grid."""
 
 
 class NullSolver(BaseEstimator):
-    """Keep no atom: the model is the intercept, if there is one, and noise.
+    """Solver that keeps no atom: intercept, if there is one, and noise only.
 
     Examples
     --------
@@ -45,17 +45,17 @@ class NullSolver(BaseEstimator):
         warm_start: WarmStart | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Return the empty model of `problem`; there is nothing to search for."""
+        """Return the model of `problem` without atoms."""
         none = np.empty(0, dtype=np.intp)
         return _solution(problem, "null", none, np.empty(0), problem.moments.target_ss, 0.0)
 
 
 class RidgeSolver(BaseEstimator):
-    """Keep all atoms, of unit norm, with one precision: ridge regression by evidence.
+    """Solver that keeps all atoms with one common precision: evidence-based ridge regression.
 
-    Precision and noise maximise the log evidence, whatever the prior and the penalties. With
-    eigenvalues ``g`` of the Gram matrix, ``c`` the target along its eigenvectors and ``lam`` the
-    precision in units of the noise::
+    Precision and noise maximise the log evidence (MacKay 1992); prior and penalties are ignored.
+    Let ``g`` be the eigenvalues of the Gram matrix of unit-norm atoms, ``c`` the components of
+    ``Phi't`` along its eigenvectors and ``lam`` the precision in units of the noise::
 
         R = t't - sum c^2 / (g + lam),    log|K| = sum log(1 + g / lam)
 

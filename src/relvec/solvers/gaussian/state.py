@@ -1,4 +1,4 @@
-"""Where a search stands: an active set with its precisions, and the constants of its objective."""
+"""State of a search: active set and precisions, and the evaluation of its objective."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relvec.solvers.gaussian.newton import Objective, Point, evaluate
 
 
 class State(NamedTuple):
-    """An active set with its log precisions, and what is known of it."""
+    """Active set with its log precisions; objective and status of the ascent that reached it."""
 
     active: IndexArray
     theta: Vector
@@ -25,13 +25,13 @@ class State(NamedTuple):
     converged: bool = False
     reached_max_active: bool = False
     polished: bool = False
-    """Whether the ascent went on until nothing moved."""
+    """Whether the ascent iterated until convergence."""
     stopped: bool = False
     """Whether a monitor ended the ascent."""
     certificate: Certificate = Certificate(np.inf, np.inf)
     trace: tuple[float, ...] = ()
     stage: str = ""
-    """Name of the ascent that ended here."""
+    """Name of the ascent that reached this state."""
 
     def solution(
         self,
@@ -41,7 +41,7 @@ class State(NamedTuple):
         trace: tuple[float, ...] | None = None,
         candidates: tuple[Candidate, ...] = (),
     ) -> Solution:
-        """Return the state as the answer of a solver."""
+        """Convert the state to the result of a solver."""
         return Solution(
             active=self.active,
             log_lam=self.theta,
@@ -61,17 +61,23 @@ EMPTY = State(np.empty(0, dtype=np.intp), np.empty(0))
 
 
 def empty_state(problem: Problem, noise_variance: float | None) -> State:
-    """Return the model without atoms, evaluated."""
-    n, target_ss, _, _ = objective_of(problem, noise_variance)
+    """Evaluate the model without atoms."""
+    n, target_ss, _, _ = build_objective(problem, noise_variance)
     noise = target_ss / max(n, 1.0) if noise_variance is None else noise_variance
-    value = value_of(problem, EMPTY.active, target_ss, 0.0, 0.0, noise) if noise > 0.0 else 0.0
+    value = (
+        compute_objective(problem, EMPTY.active, target_ss, 0.0, 0.0, noise) if noise > 0.0 else 0.0
+    )
     return State(
         EMPTY.active, EMPTY.theta, value, noise, converged=True, certificate=Certificate(0.0, 0.0)
     )
 
 
-def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
-    """Collect the constants of the objective, the noise prior and the noise floor included."""
+def build_objective(problem: Problem, noise_variance: float | None) -> Objective:
+    """Collect the constants of the objective, with the prior of the noise and the noise floor.
+
+    A Gamma prior of the noise precision acts like ``2 shape`` further observations with sum of
+    squares ``2 rate``.
+    """
     noise = problem.prior.noise
     return Objective(
         problem.moments.n_effective + 2.0 * noise.shape,
@@ -81,14 +87,14 @@ def objective_of(problem: Problem, noise_variance: float | None) -> Objective:
     )
 
 
-def point_of(problem: Problem, state: State) -> Point | None:
-    """Evaluate the objective of a state; None where that is numerically not defined."""
+def evaluate_state(problem: Problem, state: State) -> Point | None:
+    """Evaluate the objective of a state; None if it is numerically undefined."""
     moments, active = problem.moments, state.active
-    objective = objective_of(problem, problem.noise_variance).subset(active)
+    objective = build_objective(problem, problem.noise_variance).subset(active)
     return evaluate(moments.gram(active), moments.correlation[active], state.theta, objective)
 
 
-def value_of(
+def compute_objective(
     problem: Problem,
     active: IndexArray,
     quadratic: float,
@@ -96,12 +102,12 @@ def value_of(
     prior: float,
     noise_variance: float | None,
 ) -> float:
-    """What is maximised: log evidence, what the prior adds, less the penalties of the atoms.
+    """Compute the objective: log evidence plus prior terms, less the penalties of the atoms.
 
-    The density of the noise is folded into ``N`` and ``R``, as in `objective_of`.
+    The prior of the noise is included in ``N`` and ``R``, as in `build_objective`.
     """
     shape = problem.prior.noise.shape
     n_effective = problem.moments.n_effective + 2.0 * shape
     value = gaussian_objective(n_effective, quadratic, log_det, noise_variance)
-    value += shape * math.log(2.0 * math.pi)  # what folding it in leaves out
+    value += shape * math.log(2.0 * math.pi)  # these observations have no 2 pi
     return value + prior - float(problem.min_gain[active].sum())

@@ -1,9 +1,9 @@
-"""Unions of dictionaries: each part by itself, and each part on what the others leave.
+"""Unions of dictionaries: solve each part by itself, and refit parts to residuals of the others.
 
-Two parts that can both explain the data trap a search among all atoms: it begins with
-those that gain most one by one, and what was built from one part is never handed over to
-the other. The parts alone make good starts, their average a better one; and a part is
-handed what it explains best by refitting it, all at once, to what the others leave.
+If two parts can both explain the data, a search among all atoms gets stuck: it starts with the
+atoms that gain most one by one, and signal explained by one part never moves to the other. The
+solutions of single parts are good initialisations, and their average is a better one. Refitting one
+part, as a whole, to the residual of the others moves signal between parts.
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ from relvec._linalg import solve_cholesky
 from relvec.moments.base import Part
 from relvec.moments.parts import RestrictedMoments
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.state import State, point_of
+from relvec.solvers.gaussian.state import State, evaluate_state
 
 
-def alone(problem: Problem, part: Part) -> Problem:
+def restrict_to_part(problem: Problem, part: Part) -> Problem:
     """Return the problem with the atoms of one part only."""
     return replace(problem, moments=RestrictedMoments(problem.moments, part))
 
 
-def is_in(part: Part, state: State) -> np.ndarray:
-    """Tell which active atoms belong to a part."""
+def is_in_part(part: Part, state: State) -> np.ndarray:
+    """Return which active atoms belong to a part."""
     return (state.active >= part.atoms.start) & (state.active < part.atoms.stop)
 
 
-def residual_problem(problem: Problem, part: Part, state: State) -> Problem | None:
-    """Return the problem of explaining by one part what the others leave of the target.
+def build_residual_problem(problem: Problem, part: Part, state: State) -> Problem | None:
+    """Build the problem of fitting one part to the residual of the other parts.
 
-    None where the others explain nothing, or all of it to rounding.
+    With the posterior mean ``mu`` of the atoms ``o`` of the other parts, the residual ``r = t -
+    Phi_o mu`` has ``Phi'r = Phi't - G_o' mu`` and ``r'r = t't + mu' G_oo mu - 2 mu' Phi_o't``.
+    Returns None if the others have no active atom, or fit the target to rounding.
     """
     moments = problem.moments
-    others = ~is_in(part, state)
-    point = point_of(problem, state)
+    others = ~is_in_part(part, state)
+    point = evaluate_state(problem, state)
     if point is None or not others.any():
         return None
     mean = solve_cholesky(point.factor, moments.correlation[state.active])[others]
@@ -49,9 +51,9 @@ def residual_problem(problem: Problem, part: Part, state: State) -> Problem | No
     return replace(problem, moments=rest) if rest.target_ss > 0.0 else None
 
 
-def replaced(state: State, part: Part, fresh: State) -> State:
-    """Put the atoms of `fresh` in the place of those a state has of a part."""
-    kept = ~is_in(part, state)
+def replace_part(state: State, part: Part, fresh: State) -> State:
+    """Replace the active atoms of a part by those of `fresh`."""
+    kept = ~is_in_part(part, state)
     active = np.concatenate([state.active[kept], fresh.active])
     order = np.argsort(active)
     return State(active[order], np.concatenate([state.theta[kept], fresh.theta])[order])

@@ -1,1 +1,1 @@
-"""The same search with a Laplace approximation inside, for other likelihoods."""
+"""Solvers for other likelihoods, which maximise the Laplace approximation of the evidence."""

@@ -1,10 +1,10 @@
-"""Backward elimination under penalties, from the solution without them.
+"""Backward elimination under penalties, starting from the solution without penalties.
 
-Under a penalty the empty model is a local maximum, and often all that a forward search finds: no
-single atom pays for itself where several do. The model without penalties has them all. Its
-precisions are no good under the penalty, whence they are maximised anew before any atom is judged;
-then atoms leave one by one, down to none, and the best model on the way is kept. By way of smaller
-penalties the path leads through models that a single one misses.
+Under a penalty the empty model is a local maximum, and often the only one that a forward search
+finds: several atoms together may gain more than their penalties although no single one does. The
+solution without penalties contains them all. Its precisions are maximised again under the
+penalties. Then atoms are removed one by one until none is left, and the best model on this path is
+kept. A second path, by way of smaller penalties, visits models that the direct path misses.
 """
 
 from __future__ import annotations
@@ -19,110 +19,117 @@ import numpy as np
 from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.priors import BoundFlat, BoundSmoothness
 from relvec.solvers.base import Monitor, Progress
-from relvec.solvers.latent.precisions import climb_precisions
+from relvec.solvers.latent.monotone import SearchStopped
+from relvec.solvers.latent.precisions import maximise_precisions
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.search import BlockSearch
 from relvec.solvers.latent.tuning import LatentTuning
-from relvec.solvers.latent.walk import Stopped
 
-__all__ = ["Eliminator", "has_penalties", "remove_singly", "start_backwards"]
+__all__ = ["BackwardElimination", "find_backward_start", "has_penalties", "remove_one_by_one"]
 
 
-class Eliminator:
-    """Removes atoms of models of one problem; the monitor is called after every step."""
+class BackwardElimination:
+    """Backward elimination for one problem; the monitor is called after every step."""
 
     def __init__(self, problem: LatentProblem, monitor: Monitor | None = None) -> None:
         self.problem, self.monitor, self.tuning = problem, monitor, LatentTuning()
         self.n_atoms, self.n_steps = problem.dictionary.shape[1], 0
 
     def prune(self, start: LatentState) -> LatentState:
-        """Remove the atoms of a model one after the other; return the best model on the way.
+        """Remove the units of a model one after the other; return the best model on this path.
 
-        Atoms and precisions are those of `start`, which may be of a problem with other penalties.
+        `start` gives atoms and precisions; it may belong to a problem with other penalties.
         """
-        state = best = self._climb(self._restrict(start, np.ones(len(start.active), dtype=bool)))
-        # without penalties a smaller model has less evidence: below that none can be the best
+        state = best = self._maximise_precisions(
+            self._restrict(start, np.ones(len(start.active), dtype=bool))
+        )
+        # Without penalties a smaller model has less evidence. So the objective of this model plus
+        # all its penalties bounds that of every smaller model.
         while len(state.active) and state.objective + self._penalties(state) > best.objective:
-            state = self._climb(self._without_least(state))
+            state = self._maximise_precisions(self._remove_weakest(state))
             if state.objective > best.objective:
                 best = state
-        nothing = self._restrict(state, np.zeros(len(state.active), dtype=bool))
-        return max(best, nothing, key=_objective)
+        empty = self._restrict(state, np.zeros(len(state.active), dtype=bool))
+        return max(best, empty, key=_objective)
 
-    def one_less(self, state: LatentState) -> LatentState | None:
-        """Return a better model with one unit less, its precisions maximised; None if none is."""
+    def find_better_without_one(self, state: LatentState) -> LatentState | None:
+        """Return a better model with one unit less and its precisions maximised, or None."""
         tuning = self.tuning
-        trials = [self._drop(state, [place]) for place in self._order(state)[: tuning.certified]]
+        trials = [
+            self._drop(state, [place])
+            for place in self._order_by_loss(state)[: tuning.n_final_trials]
+        ]
         for trial in sorted(trials, key=_objective, reverse=True):
-            if trial.objective < state.objective - tuning.recoverable:
+            if trial.objective < state.objective - tuning.max_recoverable_loss:
                 break
-            trial = self._climb(trial)
-            if trial.objective > state.objective + tuning.certain:
+            trial = self._maximise_precisions(trial)
+            if trial.objective > state.objective + tuning.min_improvement:
                 return trial
         return None
 
     # ------------------------------------------------------------------ steps
 
-    def _without_least(self, state: LatentState) -> LatentState:
-        """Drop the unit with which least is lost, or several if there are many."""
-        order = self._order(state)
-        several = len(order) // self.tuning.bulk
-        if several > 1:
-            return self._drop(state, order[:several])
-        trials = [self._drop(state, [place]) for place in order[: self.tuning.eliminated]]
+    def _remove_weakest(self, state: LatentState) -> LatentState:
+        """Remove the unit of smallest loss, or several if there are many."""
+        order = self._order_by_loss(state)
+        n_bulk = len(order) // self.tuning.bulk_divisor
+        if n_bulk > 1:
+            return self._drop(state, order[:n_bulk])
+        trials = [self._drop(state, [place]) for place in order[: self.tuning.n_removal_trials]]
         return max(trials, key=_objective)
 
-    def _without_faint(self, state: LatentState) -> LatentState:
-        """Leave out the units whose precisions have become so large that nothing is lost."""
-        degrees = state.mode.hessian.degrees_of_atoms.reshape(self.problem.tied, -1).sum(axis=0)
-        faint = np.flatnonzero(degrees < self.tuning.faint).tolist()
-        trial = self._drop(state, faint) if faint else state
-        return trial if trial.objective > state.objective - self.tuning.certain else state
+    def _remove_negligible(self, state: LatentState) -> LatentState:
+        """Remove units with large precisions, which have hardly any degrees of freedom."""
+        degrees = state.mode.hessian.degrees_of_freedom.reshape(self.problem.n_tied, -1).sum(axis=0)
+        negligible = np.flatnonzero(degrees < self.tuning.negligible_dof).tolist()
+        trial = self._drop(state, negligible) if negligible else state
+        return trial if trial.objective > state.objective - self.tuning.min_improvement else state
 
     def _penalties(self, state: LatentState) -> float:
-        """What a model pays in penalties."""
+        """Sum of the penalties of a model, on degrees of freedom and on units."""
         problem = self.problem
-        degrees = problem.charged(state.mode).degrees_of_atoms
-        entries = float(problem.min_gain[state.active % self.n_atoms].sum()) / problem.tied
+        degrees = problem.get_penalty_hessian(state.mode).degrees_of_freedom
+        entries = float(problem.min_gain[state.active % self.n_atoms].sum()) / problem.n_tied
         return float((problem.penalty_of(state.active) * degrees).sum()) + entries
 
-    def _order(self, state: LatentState) -> list[int]:
-        """Units by what is lost with them, least first."""
+    def _order_by_loss(self, state: LatentState) -> list[int]:
+        """Sort the units by the objective lost with them, smallest first."""
         loss = self.problem.removal_loss(state)
         atoms = state.active[: len(loss)] % self.n_atoms
         order: list[int] = np.argsort(loss - 2.0 * self.problem.min_gain[atoms]).tolist()
         return order
 
     def _drop(self, state: LatentState, places: list[int]) -> LatentState:
-        n_units = len(state.active) // self.problem.tied
+        """Evaluate the model without some units."""
+        n_units = len(state.active) // self.problem.n_tied
         return self._restrict(state, ~np.isin(np.arange(len(state.active)) % n_units, places))
 
     def _restrict(self, state: LatentState, kept: BoolArray) -> LatentState:
-        """Evaluate a model with some of the atoms of another."""
+        """Evaluate the model with some of the atoms of another model."""
         problem, active = self.problem, state.active[kept]
         columns = problem.dictionary.columns(active % self.n_atoms)
         least, most = problem.bounds(columns)
         value = np.clip(state.log_precision[kept], least, most)
-        trial = problem.evaluate(active, value, columns, state.start_for(active))
-        return trial if problem.signs is None else problem.without_wrong(trial, columns)
+        trial = problem.evaluate(active, value, columns, state.get_initial_weights(active))
+        return trial if problem.signs is None else problem.remove_wrong_signs(trial, columns)
 
-    def _climb(self, state: LatentState) -> LatentState:
-        """Maximise over the precisions; the model that is returned is never worse."""
+    def _maximise_precisions(self, state: LatentState) -> LatentState:
+        """Maximise over the precisions of a model; the result is never worse."""
         problem, tuning, active = self.problem, self.tuning, state.active
         if len(active):
             columns = problem.dictionary.columns(active % self.n_atoms)
-            there, weights = climb_precisions(
-                problem, state, columns, max_iter=tuning.climb_steps, ftol=tuning.climb_tol
+            new_precision, weights = maximise_precisions(
+                problem, state, columns, max_iter=tuning.precision_steps, ftol=tuning.precision_tol
             )
-            trial = problem.evaluate(active, there, columns, weights)
+            trial = problem.evaluate(active, new_precision, columns, weights)
             if problem.signs is not None:
-                trial = problem.without_wrong(trial, columns)
-            state = self._without_faint(max(trial, state, key=_objective))
+                trial = problem.remove_wrong_signs(trial, columns)
+            state = self._remove_negligible(max(trial, state, key=_objective))
         self.n_steps += 1
         if self.monitor is not None and self.monitor(
             Progress("backward", self.n_steps, state.objective, len(state.active))
         ):
-            raise Stopped
+            raise SearchStopped
         return state
 
 
@@ -130,89 +137,92 @@ def _objective(state: LatentState) -> float:
     return state.objective
 
 
-def start_backwards(
+def find_backward_start(
     problem: LatentProblem, tol: float, max_iter: int, monitor: Monitor | None
 ) -> tuple[tuple[IndexArray, Vector], bool]:
-    """Return atoms and log precisions to begin with, and whether the monitor said stop.
+    """Find an initialisation by backward elimination.
 
-    They are those of the best model on two backward paths from the solution without penalties: one
-    under the penalties themselves, the other by way of smaller ones, each stage from where the
-    search at the last one has ended.
+    Two backward paths start from the solution without penalties: one under the full penalties, the
+    other through stages of increasing penalties, each starting from the result of the previous
+    stage. Returns atoms and log precisions of the best model, and whether the monitor stopped.
     """
     free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tol))
     unpenalised = replace(problem, prior=BoundFlat(), min_gain=free)
     flat = BlockSearch(unpenalised, 10.0 * tol, max_iter, monitor, None)
     flat.run()
-    ends, state, is_stopped = [flat.state], flat.state, flat.is_stopped
-    with suppress(Stopped):
+    states, state, is_stopped = [flat.state], flat.state, flat.is_stopped
+    with suppress(SearchStopped):
         if not is_stopped:
             is_stopped = True
-            ends = [
-                _searched(problem, start, tol, max_iter, monitor) for start in (None, flat.state)
+            states = [
+                _run_search(problem, start, tol, max_iter, monitor) for start in (None, flat.state)
             ]
-            ends.append(Eliminator(problem, monitor).prune(flat.state))
+            states.append(BackwardElimination(problem, monitor).prune(flat.state))
             for stage in _stages(problem):
-                state = Eliminator(stage, monitor).prune(state)
-                state = _searched(stage, state, tol, max_iter, monitor)
+                state = BackwardElimination(stage, monitor).prune(state)
+                state = _run_search(stage, state, tol, max_iter, monitor)
             if state is not flat.state:
-                ends.append(Eliminator(problem, monitor).prune(state))
+                states.append(BackwardElimination(problem, monitor).prune(state))
             is_stopped = False
-    best = max(ends, key=_objective)
+    best = max(states, key=_objective)
     return (best.active, best.log_precision), is_stopped
 
 
-def _searched(
+def _run_search(
     problem: LatentProblem,
     start: LatentState | None,
     tol: float,
     max_iter: int,
     monitor: Monitor | None,
 ) -> LatentState:
-    """Return where the search ends that begins with the atoms of a model, or with none."""
+    """Return the result of a search from the atoms of a model, or from no atoms."""
     warm_start = None if start is None else (start.active, start.log_precision)
     search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
     search.run()
     if search.is_stopped:
-        raise Stopped
+        raise SearchStopped
     return search.state
 
 
-def remove_singly(search: BlockSearch) -> bool:
-    """Go on until no model with one unit less is better, its precisions maximised.
+def remove_one_by_one(search: BlockSearch) -> bool:
+    """Continue a search until no model with one unit less is better, precisions maximised.
 
-    Returns False if that was cut short.
+    Returns False if it was stopped early.
     """
-    eliminator = Eliminator(search.problem, search.monitor)
+    elimination = BackwardElimination(search.problem, search.monitor)
     try:
         for _ in range(search.max_iter):
             before = search.state
-            while (better := eliminator.one_less(search.state)) is not None:
-                if not search.accept(better.active, better.log_precision, better.mode.weights):
+            while (better := elimination.find_better_without_one(search.state)) is not None:
+                if not search.move_if_better(
+                    better.active, better.log_precision, better.mode.weights
+                ):
                     break
             if search.state is before:
                 return True
             if not search.run():
                 return False
-    except Stopped:
+    except SearchStopped:
         search.is_stopped = True
     return False
 
 
 def has_penalties(problem: LatentProblem) -> bool:
-    """Tell whether degrees of freedom, or atoms that may enter at all, are penalised."""
-    return bool(_largest_penalty(problem) > LatentTuning().penalised)
+    """Return whether degrees of freedom or atoms have more than negligible penalties."""
+    return bool(_largest_penalty(problem) > LatentTuning().negligible_penalty)
 
 
 def _largest_penalty(problem: LatentProblem) -> float:
-    """Most that a degree of freedom of any atom and its entry cost."""
+    """Largest sum of the penalties of an atom and of its degree of freedom."""
     each = problem.min_gain + problem.prior.penalty
     return float(each[np.isfinite(each)].max(initial=0.0))
 
 
 def _stages(problem: LatentProblem) -> Iterator[LatentProblem]:
-    """The problem with the penalties of AIC and of BIC, if they are smaller than its own.
+    """Yield the problem with the penalties of AIC and BIC, if they are smaller than its own.
 
-    Penalties on entries alone need none: on columns they have never led to a better model.
+    AIC penalises a degree of freedom by 1, BIC by ``log(N) / 2``. Penalties on atoms alone need no
+    stages: on columns they never led to a better model.
     """
     if not problem.prior.is_penalised:
         return

@@ -1,7 +1,9 @@
-"""What the regression that a block looks like at its mode says: a better model, or better atoms.
+"""Trial models and candidate atoms of one block, from a regression at fixed curvature.
 
-At the mode of its weights the logit of a block has a quadratic log likelihood: a regression
-with known noise, whose weights are the curvatures and whose target is the working response.
+At the mode the log likelihood of a latent function ``f`` is approximated by a quadratic. This is a
+regression with unit noise, with the curvatures ``b`` as weights of the rows and the working
+response ``f + slope / b`` as target: one step of iteratively reweighted least squares (Tipping
+2001, section 3).
 """
 
 from __future__ import annotations
@@ -18,26 +20,27 @@ from relvec.solvers.base import Problem
 from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
-from relvec.solvers.gaussian.state import State, point_of, value_of
+from relvec.solvers.gaussian.state import State, compute_objective, evaluate_state
 from relvec.solvers.latent.entries import best_common_precision
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 
-__all__ = ["Proposal", "look", "propose"]
+__all__ = ["BlockCandidates", "find_block_model", "screen_blocks"]
 
 
-class Proposal(NamedTuple):
-    """What gains at fixed curvature: the model of a block, or atoms to enter it, best first."""
+class BlockCandidates(NamedTuple):
+    """Trial model of a block, or candidate atoms for it, best first."""
 
     atoms: IndexArray
-    """Numbered among all blocks."""
+    """Numbered over all blocks: ``block * n_atoms + atom``."""
     log_precision: Vector
-    """Where to put them."""
+    """Their best log precisions at fixed curvature."""
     gain: float
-    """Of the model, or of the best atom: log evidence net of penalties; zero if nothing gains."""
+    """Gain in log evidence, less penalties, of the model or of the best atom; zero if nothing
+    gains."""
 
 
-def propose(
+def find_block_model(
     latent: LatentProblem,
     state: LatentState,
     block: int,
@@ -45,11 +48,11 @@ def propose(
     working: IndexArray,
     atoms: Matrix,
     schedule: Schedule,
-) -> Proposal:
-    """Ascend the evidence of the regression of a block to weights of the signs required.
+) -> BlockCandidates:
+    """Maximise the evidence of the regression of a block, with weights of the required signs.
 
-    Only the `working` atoms, ascending and the active ones among them, may be in the model;
-    `atoms` are their columns.
+    Only the atoms of the working set may be in the model. `working` has their numbers, ascending
+    and including the active ones; `atoms` has their columns.
     """
     first = block * latent.dictionary.shape[1]
     statistics = SufficientStatistics(len(working))
@@ -57,10 +60,10 @@ def propose(
     moments = statistics.moments(centre=latent.has_intercept)
     prior, min_gain = latent.regression_prior.subset(working), latent.min_gain[working]
     problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
-    mine = np.isin(state.active, working + first)
-    inside = np.searchsorted(working, state.active[mine] - first)
+    in_block = np.isin(state.active, working + first)
+    inside = np.searchsorted(working, state.active[in_block] - first)
     norms = 2.0 * np.log(moments.column_norm)
-    start = State(inside, state.log_precision[mine] - norms[inside])
+    start = State(inside, state.log_precision[in_block] - norms[inside])
     if latent.signs is None:
         end = ascend(problem, start, schedule, noise_variance=1.0)
     else:
@@ -69,56 +72,64 @@ def propose(
     gain = end.objective - _value(problem, start)
     least, _ = latent.bounds(atoms[:, end.active])
     log_precision = np.maximum(end.theta + norms[end.active], least)
-    return Proposal(working[end.active] + first, log_precision, gain)
+    return BlockCandidates(working[end.active] + first, log_precision, gain)
 
 
 def _value(problem: Problem, state: State) -> float:
-    """Objective of a regression at some precisions."""
-    point = point_of(problem, state)
+    """Compute the objective of a regression at given precisions."""
+    point = evaluate_state(problem, state)
     if point is None:
         return -np.inf
-    return value_of(problem, state.active, point.quadratic, point.log_det, point.prior, 1.0)
+    return compute_objective(
+        problem, state.active, point.quadratic, point.log_det, point.prior, 1.0
+    )
 
 
-def look(problem: LatentProblem, state: LatentState, threshold: float, most: int) -> list[Proposal]:
-    """Screen every atom of every block; a slope of the wrong sign promises nothing.
+def screen_blocks(
+    problem: LatentProblem, state: LatentState, threshold: float, most: int
+) -> list[BlockCandidates]:
+    """Screen every atom of every block at fixed curvature.
 
-    A gain of less than `threshold` does not count, and of the rest the `most` promising are
-    listed.
+    Returns for each block the `most` best atoms among those that gain more than `threshold` and
+    their penalty. Atoms whose slope has the wrong sign are left out.
     """
     n_atoms, prior, found = problem.dictionary.shape[1], problem.regression_prior, []
-    charged = problem.charged_entry(state) if problem.counts_at_reference else None
+    entry_penalty = (
+        problem.compute_entry_penalty(state) if problem.is_penalty_at_reference else None
+    )
     responses = problem.likelihood.working_responses(state.mode.latent)
     for k, (curvature, response) in enumerate(responses):
-        mine = state.active // n_atoms == k
-        active = state.active[mine] - k * n_atoms
+        in_block = state.active // n_atoms == k
+        active = state.active[in_block] - k * n_atoms
         moments = WeightedMoments(
             problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
         )
-        theta = state.log_precision[mine] - 2.0 * np.log(moments.column_norm[active])
+        theta = state.log_precision[in_block] - 2.0 * np.log(moments.column_norm[active])
         objective = Objective(moments.n_effective, moments.target_ss, prior.subset(active), 1.0)
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
-        if point is None:  # beyond rounding: nothing can be said of other atoms
-            found.append(Proposal(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
+        if point is None:  # not defined to working precision: no candidates
+            found.append(BlockCandidates(np.empty(0, dtype=np.intp), np.empty(0), 0.0))
             continue
-        seen = screen(Problem(moments, prior=prior, noise_variance=1.0), active, point).known
-        admissible: BoolArray = moments.usable & (seen.s > moments.resolution)
+        all_statistics = screen(
+            Problem(moments, prior=prior, noise_variance=1.0), active, point
+        ).statistics
+        admissible: BoolArray = moments.usable & (all_statistics.s > moments.resolution)
         admissible[active] = False
         if problem.signs is not None:
-            admissible &= ~has_wrong_sign(problem.signs, seen.q)
+            admissible &= ~has_wrong_sign(problem.signs, all_statistics.q)
         index = np.flatnonzero(admissible)
-        known, norm = seen.subset(index), moments.column_norm[index]
-        if charged is not None:
-            bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in charged)
-            square = np.square(known.q)[:, None]
-            gain, log_unit = best_common_precision(known.s[:, None], square, bound)
+        statistics, norm = all_statistics.subset(index), moments.column_norm[index]
+        if entry_penalty is not None:
+            bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in entry_penalty)
+            square = np.square(statistics.q)[:, None]
+            gain, log_unit = best_common_precision(statistics.s[:, None], square, bound)
         else:
-            gain, lam = prior.subset(index).best_precision(known, moments.n_effective, 1.0)
+            gain, lam = prior.subset(index).best_precision(statistics, moments.n_effective, 1.0)
             log_unit = np.log(np.maximum(lam, 1e-300))
         net = gain - np.maximum(problem.min_gain[index], threshold)
         order = np.argsort(-net, kind="stable")[:most]
         order = order[net[order] > 0.0]
         log_precision = log_unit[order] + 2.0 * np.log(norm[order])
         best = max(0.0, float(net.max(initial=0.0)))
-        found.append(Proposal(index[order] + k * n_atoms, log_precision, best))
+        found.append(BlockCandidates(index[order] + k * n_atoms, log_precision, best))
     return found

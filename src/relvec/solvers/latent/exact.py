@@ -1,8 +1,8 @@
-"""Ascent of the Laplace evidence with exact derivatives, and its certificate.
+"""Ascent of the Laplace evidence with exact derivatives, and its optimality conditions.
 
-The curvature of a likelihood moves with the mode, and the mode with the precisions. Updates at
-fixed curvature neglect that, so where they stop the evidence may still have a slope. Here
-derivatives are complete, for active atoms and for those that might enter.
+The curvature of the likelihood changes with the mode, and the mode with the precisions (Rasmussen &
+Williams 2006, section 5.5.1). Updates at fixed curvature neglect this, so the gradient need not
+vanish where they stop. Here derivatives are exact, for active atoms and for those that may enter.
 """
 
 from __future__ import annotations
@@ -13,86 +13,87 @@ import numpy as np
 
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate
-from relvec.solvers.latent.entries import promising_units
-from relvec.solvers.latent.precisions import climb_precisions
+from relvec.solvers.latent.entries import find_candidate_units
+from relvec.solvers.latent.monotone import MonotoneSearch, SearchStopped
+from relvec.solvers.latent.precisions import maximise_precisions
 from relvec.solvers.latent.problem import LatentState
-from relvec.solvers.latent.walk import Stopped, Walk
 
 __all__ = ["ascend_exactly"]
 
 
-def ascend_exactly(walk: Walk, max_iter: int) -> tuple[bool, Certificate]:
-    """Move a walk until derivatives vanish and no unit would gain; say whether they did.
+def ascend_exactly(search: MonotoneSearch, max_iter: int) -> tuple[bool, Certificate]:
+    """Continue a search until all derivatives vanish and no unit would gain.
 
-    At most `max_iter` rounds of joint ascent, removal and entry.
+    Makes at most `max_iter` rounds of ascent in the precisions, removal and addition. Returns
+    whether it converged, and the optimality conditions at the last state.
     """
-    tuning, best, converged = walk.tuning, np.inf, False
-    walk.stage, walk.least_rise = "exact", 0.0
-    walk.hold(walk.state.active)
-    with suppress(Stopped):
+    tuning, best, converged = search.tuning, np.inf, False
+    search.stage, search.min_rise = "exact", 0.0
+    search.load_columns(search.state.active)
+    with suppress(SearchStopped):
         for _ in range(max_iter):
-            before = walk.state.objective
-            _climb(walk)
-            if walk.remove_one(most=tuning.candidates):
+            before = search.state.objective
+            _maximise_precisions(search)
+            if search.remove_weakest(most=tuning.n_exact_trials):
                 continue
-            units, log_precision, gain = promising_units(walk, exact=True)
+            units, log_precision, gain = find_candidate_units(search, exact=True)
             best = float(gain.max(initial=0.0))
-            most = min(tuning.candidates, np.count_nonzero(gain > walk.tol))
-            if _enter(walk, units[:most], log_precision[:most]):
+            most = min(tuning.n_exact_trials, np.count_nonzero(gain > search.tol))
+            if _enter(search, units[:most], log_precision[:most]):
                 continue
-            if walk.state.objective - before < walk.tol:
-                converged = walk.steepest(exact=True) < tuning.steep
+            if search.state.objective - before < search.tol:
+                converged = search.find_largest_derivative(exact=True) < tuning.gradient_tol
                 break
-    return converged, Certificate(walk.steepest(exact=True), best)
+    return converged, Certificate(search.find_largest_derivative(exact=True), best)
 
 
-def _climb(walk: Walk) -> None:
-    """Quasi-Newton steps on the precisions of the active units."""
-    problem, active = walk.problem, walk.state.active
+def _maximise_precisions(search: MonotoneSearch) -> None:
+    """Maximise over the precisions of the active units by quasi-Newton steps."""
+    problem, active = search.problem, search.state.active
     if not len(active):
         return
-    there, weights = climb_precisions(problem, walk.state, walk.columns(active))
-    if walk.accept(active, there, weights):
+    new_precision, weights = maximise_precisions(problem, search.state, search.columns(active))
+    if search.move_if_better(active, new_precision, weights):
         return
     if problem.signs is not None:
-        _go_to_edge(walk, there)
-    elif problem.n_blocks > 1:  # where the evidence is believed no more
-        walk.step_towards(active, there)
+        _step_to_sign_boundary(search, new_precision)
+    elif problem.n_blocks > 1:  # the Laplace approximation fails there: take a shorter step
+        search.step_towards(active, new_precision)
 
 
-def _go_to_edge(walk: Walk, log_precision: Vector) -> None:
-    """Go towards other precisions to where the first weight is zero, and leave out its atom.
+def _step_to_sign_boundary(search: MonotoneSearch, log_precision: Vector) -> None:
+    """Step towards other precisions until the first weight is zero, and remove its atom.
 
-    There the model without it has the same mode, and more evidence.
+    At that point the model without the atom has the same mode and more evidence.
     """
-    problem, state, active = walk.problem, walk.state, walk.state.active
-    columns = walk.columns(active)
+    problem, state, active = search.problem, search.state, search.state.active
+    columns = search.columns(active)
 
-    def at(share: float) -> LatentState:
+    def evaluate_between(share: float) -> LatentState:
         between = (1.0 - share) * state.log_precision + share * log_precision
         return problem.evaluate(active, between, columns, state.mode.weights)
 
-    inside, outside, beyond = 0.0, 1.0, at(1.0)
-    if not problem.is_wrong(active, beyond.mode).any():
+    inside, outside, beyond = 0.0, 1.0, evaluate_between(1.0)
+    if not problem.find_wrong_signs(active, beyond.mode).any():
         return
-    for _ in range(walk.tuning.halvings):
+    for _ in range(search.tuning.n_bisections):
         middle = 0.5 * (inside + outside)
-        trial = at(middle)
-        if problem.is_wrong(active, trial.mode).any():
+        trial = evaluate_between(middle)
+        if problem.find_wrong_signs(active, trial.mode).any():
             outside, beyond = middle, trial
         else:
             inside = middle
-    walk.accept(active, beyond.log_precision, beyond.mode.weights)
+    search.move_if_better(active, beyond.log_precision, beyond.mode.weights)
 
 
-def _enter(walk: Walk, units: IndexArray, log_precision: Vector) -> bool:
-    """Take in the first unit with which the objective rises."""
-    walk.hold(walk.problem.expanded(units))
+def _enter(search: MonotoneSearch, units: IndexArray, log_precision: Vector) -> bool:
+    """Add the first unit that raises the objective."""
+    search.load_columns(search.problem.expand_units(units))
     for place, wanted in enumerate(log_precision):
         unit = units[place : place + 1]
-        least, _ = walk.problem.bounds(walk.columns(unit))
-        for weaker in range(walk.tuning.weaker_exactly):
+        least, _ = search.problem.bounds(search.columns(unit))
+        for weaker in range(search.tuning.n_weaker_exact):
             value = np.maximum(wanted, least) + weaker * np.log(4.0)
-            if walk.accept(*walk.enter(unit, value)):
+            if search.move_if_better(*search.insert_units(unit, value)):
                 return True
     return False

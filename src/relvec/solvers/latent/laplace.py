@@ -1,4 +1,4 @@
-"""The default solver of latent functions."""
+"""The default solver for latent functions: classification and counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from relvec._checks import check_bool, check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Monitor
-from relvec.solvers.latent.backward import has_penalties, remove_singly, start_backwards
+from relvec.solvers.latent.backward import find_backward_start, has_penalties, remove_one_by_one
 from relvec.solvers.latent.exact import ascend_exactly
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.search import BlockSearch
@@ -19,24 +19,29 @@ __all__ = ["LaplaceSolver"]
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LaplaceSolver(BaseEstimator):
-    """Maximise the Laplace evidence of a model with any likelihood.
+    """Maximise the Laplace approximation of the evidence, for any likelihood.
+
+    The evidence (marginal likelihood) of a non-Gaussian likelihood is approximated by a Gaussian
+    integral around the mode of the weights (Tipping 2001, section 3; Rasmussen & Williams 2006,
+    section 3.4).
 
     Parameters
     ----------
     exact : bool, default=False
-        Whether to go on, from where steps at fixed curvature end, with exact derivatives of the
-        Laplace evidence, which follow the curvature as it moves. The end is then a
-        local maximum, certified by those derivatives. It costs more, and seldom predicts better.
+        Whether to continue, after steps at fixed curvature have converged, with exact derivatives
+        of the Laplace evidence, which include the change of the curvature with the mode. The
+        result is then a local maximum that satisfies the optimality conditions for these
+        derivatives. It costs more, and seldom predicts better.
     tol : float, default=1e-3
         Rise of the objective, in nats, at which to stop.
     max_iter : int, default=500
-        Working sets to go through.
+        Largest number of working sets.
 
     Notes
     -----
-    If the problem has signs, every model on the way has them: atoms whose weight at the mode is
-    zero or of the wrong sign are left out before a step is judged, and atoms enter only if their
-    slope has their sign. What `LatentProblem` says of its evidence holds.
+    If the problem has signs, every model of the search has them: atoms whose weight at the mode is
+    zero or of the wrong sign are removed before a step is evaluated, and atoms enter only if their
+    slope has the required sign. See the notes of `LatentProblem` about the evidence.
 
     Examples
     --------
@@ -60,11 +65,11 @@ class LaplaceSolver(BaseEstimator):
         Parameters
         ----------
         problem : LatentProblem
-            With a flat prior or a penalty on degrees of freedom.
+            A problem with a flat prior or a penalty on degrees of freedom.
         warm_start : (ndarray, ndarray), optional
             Active atoms, ascending, and their log precisions to start from.
         monitor : callable, optional
-            Told of every step; returning True ends the search where it is.
+            Called after every step; returning True stops the search.
         """
         exact = check_bool("exact", self.exact)
         tol = check_positive("tol", self.tol)
@@ -77,18 +82,18 @@ class LaplaceSolver(BaseEstimator):
             )
         is_stopped, is_pruned = False, warm_start is None and has_penalties(problem)
         if is_pruned:
-            # under a penalty single atoms are hard to find; the free model has them
-            warm_start, is_stopped = start_backwards(problem, tol, max_iter, monitor)
+            # Under a penalty single atoms gain too little; the model without penalties has them.
+            warm_start, is_stopped = find_backward_start(problem, tol, max_iter, monitor)
         search = BlockSearch(problem, tol, max_iter, monitor, warm_start)
         converged = not is_stopped and search.run()
         if converged and is_pruned:
-            converged = remove_singly(search)
+            converged = remove_one_by_one(search)
         if exact and not (is_stopped or search.is_stopped):
-            # one atom at a time: more rounds than working sets
+            # Only one atom enters or leaves per round, so more rounds than working sets are needed.
             converged, certificate = ascend_exactly(search, 4 * max_iter)
         else:
             certificate = search.certificate()
             if problem.signs is not None:  # which may forbid the steps that are left
-                converged = converged and certificate.gradient < search.tuning.steep_signed
+                converged = converged and certificate.gradient < search.tuning.signed_gradient_tol
         n_iter = max(1, len(search.trace) - 1)
         return LatentSolution(search.state, n_iter, converged, certificate, tuple(search.trace))

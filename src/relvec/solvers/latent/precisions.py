@@ -1,4 +1,4 @@
-"""Ascent of the Laplace evidence in the precisions of a fixed set of atoms."""
+"""Maximisation of the Laplace evidence over the precisions of a fixed set of atoms."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 from relvec._typing import Matrix, Vector
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 
-__all__ = ["climb_precisions"]
+__all__ = ["maximise_precisions"]
 
 
-def climb_precisions(
+def maximise_precisions(
     problem: LatentProblem,
     state: LatentState,
     columns: Matrix,
@@ -19,24 +19,26 @@ def climb_precisions(
     max_iter: int = 200,
     ftol: float = 1e-14,
 ) -> tuple[Vector, Vector]:
-    """Take quasi-Newton steps with exact derivatives; `columns` are those of the active atoms.
+    """Take quasi-Newton (L-BFGS) steps with exact derivatives in the log precisions.
+
+    `columns` are those of the active atoms.
 
     Returns
     -------
     log_precision, weights : ndarray
-        Where the steps end, and weights close to the mode there. What the model there is worth, if
-        it is allowed at all, has yet to be judged.
+        Log precisions at the end, and weights close to the mode there. The caller has to evaluate
+        this model: it may have wrong signs or an invalid approximation.
     """
     active, weights = state.active, state.mode.weights
-    n_units = len(active) // problem.tied
+    n_units = len(active) // problem.n_tied
 
     def cost(log_precision: Vector) -> tuple[float, Vector]:
         nonlocal weights
-        # as if all models were allowed: an infinite cost says nothing of where to turn
-        each = np.tile(log_precision, problem.tied)
-        trial = problem.evaluate(active, each, columns, weights, judge=False)
+        # Without the checks of a model: an infinite cost would have no gradient.
+        each = np.tile(log_precision, problem.n_tied)
+        trial = problem.evaluate(active, each, columns, weights, is_checked=False)
         weights = trial.mode.weights
-        slope = problem.gradient(trial, exact=True).reshape(problem.tied, -1).sum(axis=0)
+        slope = problem.gradient(trial, exact=True).reshape(problem.n_tied, -1).sum(axis=0)
         return -trial.objective, -slope
 
     least, most = (bound[:n_units] for bound in problem.bounds(columns))
@@ -48,4 +50,4 @@ def climb_precisions(
         bounds=list(zip(least, most, strict=True)),
         options={"maxiter": max_iter, "gtol": 1e-6, "ftol": ftol},
     )
-    return np.tile(found.x, problem.tied), weights
+    return np.tile(found.x, problem.n_tied), weights

@@ -1,8 +1,9 @@
-"""The problem a latent-function solver is given and the answer it returns.
+"""Interface of the solvers for latent functions: problem, state and solution.
 
-The search works on blocks: a block is a copy of the dictionary whose atoms enter one latent
-function. Two classes have one block, the softmax has one for every class. An atom of a block has
-the number ``block * n_atoms + atom``.
+A block is a copy of the dictionary whose atoms enter one latent function. Two classes have one
+block, the softmax has one for every class. An atom of a block has the number ``block * n_atoms +
+atom``. A unit is a set of weights that share a precision: one atom in one block or, if the blocks
+share precisions, one atom in all blocks.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from relvec.laplace.hessian import Hessian, Penalty
 from relvec.laplace.mode import Mode, find_mode
 from relvec.likelihoods.base import BoundLikelihood
 from relvec.priors import BoundFlat, BoundPrior, BoundSmoothness
-from relvec.solvers.base import Certificate, Monitor, checked_penalties
+from relvec.solvers.base import Certificate, Monitor, check_penalties
 from relvec.solvers.latent.signs import check_signs, has_wrong_sign
 
 __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
@@ -27,7 +28,7 @@ __all__ = ["LatentProblem", "LatentSolution", "LatentSolver", "LatentState"]
 
 @dataclass(frozen=True)
 class LatentState:
-    """An active set with its log precisions, evaluated."""
+    """Active set with its log precisions, the mode of the weights and the objective."""
 
     active: IndexArray
     """Ascending."""
@@ -35,28 +36,28 @@ class LatentState:
     mode: Mode
     objective: float
 
-    def start_for(self, active: IndexArray) -> Vector:
-        """Weights of this state for another active set; zero for atoms it does not have."""
+    def get_initial_weights(self, active: IndexArray) -> Vector:
+        """Return the weights of this state for another active set; zero for new atoms."""
         mine = len(self.active)
         start = np.zeros(len(active) + len(self.mode.weights) - mine)
-        _, there, here = np.intersect1d(
+        _, new_places, old_places = np.intersect1d(
             active, self.active, assume_unique=True, return_indices=True
         )
-        start[there] = self.mode.weights[here]
+        start[new_places] = self.mode.weights[old_places]
         start[len(active) :] = self.mode.weights[mine:]
         return start
 
 
 @dataclass(frozen=True)
 class LatentProblem:
-    """Maximise the (penalised) Laplace evidence of some targets over the precisions.
+    """An optimisation problem: maximise the penalised Laplace evidence over the precisions.
 
     Notes
     -----
     With `signs` the models are those of the probabilistic classification vector machine (Chen,
     Tino and Yao, 2009), whose weights have half-normal priors: a model is allowed if all weights
-    at its mode have their signs. A model that is not has, under half-normal priors, its mode
-    where some weights are zero, and stands for the model without them.
+    at its mode have their signs. Under half-normal priors, the mode of any other model has some
+    weights at zero; it is equivalent to the model without them.
 
     The evidence is that of the Gaussian around such a mode, its tails beyond zero included, and
     so that of a Gaussian prior, without the factors of the truncation: two for each atom, and
@@ -65,9 +66,9 @@ class LatentProblem:
     curvature ``s`` would gain by ``q (2 / (pi alpha))^(1/2)`` at large precision ``alpha``,
     whenever the slope has its sign, not only if ``q^2 > s``.
 
-    No maximum is at the edge of what is allowed: where a weight is zero the model without it
-    has the same mode and a higher evidence. So derivatives vanish at a maximum as they do
-    without signs.
+    No maximum is at the boundary of the allowed set: where a weight is zero, the model without it
+    has the same mode and a higher evidence. So derivatives vanish at a maximum as they do without
+    signs.
 
     Examples
     --------
@@ -92,37 +93,38 @@ class LatentProblem:
     has_intercept: bool = True
     """Whether each latent function has an intercept, with a flat prior."""
     min_gain: Vector = 1e-3  # type: ignore[assignment]  # broadcast below
-    """Per atom, or one number for all: log evidence an atom must bring to be in the model."""
+    """Minimum gain in log evidence for an atom to be in the model, one number or one per atom."""
     prior: BoundPrior = BoundFlat()  # noqa: RUF009  # immutable
-    """What the prior adds to the log evidence: a penalty on effective degrees of freedom, for all
-    atoms or each, or a Gamma density of the precisions, for `LaplaceFixedPointSolver` only. Other
-    densities are refused. One of the noise variance adds nothing: there is none to estimate."""
-    is_prior: bool = True
-    """Whether degrees of freedom are counted at the reference curvature of the likelihood, which
-    makes the penalty a prior, or at the curvature of the model itself."""
+    """Prior of the precisions: flat, a penalty on effective degrees of freedom, or (for
+    `LaplaceFixedPointSolver` only) a Gamma density. Other densities raise an error. A prior of the
+    noise variance has no effect: there is no noise to estimate."""
+    is_penalty_prior: bool = True
+    """Whether degrees of freedom are computed at the reference curvature of the likelihood, which
+    does not depend on the targets and so makes the penalty a prior, or at the curvature of the
+    mode."""
     largest_latent: float | None = None
-    """Bound on the prior standard deviation of what one atom adds to a latent function, over the
-    training rows; None for that of the likelihood. Separable classes would ask for more and
-    more."""
+    """Bound on the prior standard deviation of the contribution of one atom to a latent function,
+    over the training rows; None for that of the likelihood. Without it the variances would grow
+    without limit for separable classes."""
     signs: Vector | None = None
     """One of -1, 0 and 1 for each atom of the dictionary: weights of sign 1 are positive, of sign
-    -1 negative, of sign 0 free. None, which all zeros become, leaves all free. The intercept
-    always is."""
+    -1 negative, of sign 0 free. None (or all zeros) leaves all weights free. The intercept is
+    always free."""
     shared: bool = False
-    """Whether an atom is in all latent functions with one precision, and pays once, or has
-    a precision and a penalty in each."""
+    """Whether an atom is in all latent functions with one precision and one penalty, or has a
+    precision and a penalty in each."""
 
     n_blocks: int = field(init=False)
     """Number of latent functions that atoms may enter."""
-    counts_at_reference: bool = field(init=False)
-    """Whether there is a penalty on degrees of freedom, and it is a prior."""
-    tied: int = field(init=False)
-    """Number of weights that share a precision: a unit, which enters and leaves as one."""
+    is_penalty_at_reference: bool = field(init=False)
+    """Whether there is a penalty on degrees of freedom at the reference curvature."""
+    n_tied: int = field(init=False)
+    """Number of weights of a unit, which share a precision and enter and leave together."""
     regression_prior: BoundSmoothness = field(init=False)
-    """The penalty alone, as regressions at fixed curvature know it."""
+    """Prior of the regressions at fixed curvature: the penalty on degrees of freedom alone."""
 
     def __post_init__(self) -> None:
-        """Check that the parts are bound and fit each other, penalty every atom, and count."""
+        """Check that the parts are bound and fit each other; compute derived fields."""
         if not isinstance(self.dictionary, Dictionary):
             raise TypeError(
                 f"dictionary must be a Dictionary; got {type(self.dictionary).__name__}. Of an "
@@ -136,7 +138,7 @@ class LatentProblem:
                 f"the dictionary has {n_rows} rows, the likelihood {len(self.likelihood.target)} "
                 "targets; both need the same number."
             )
-        penalties = checked_penalties(self.min_gain, self.prior, n_atoms)
+        penalties = check_penalties(self.min_gain, self.prior, n_atoms)
         if self.prior.rate_hyperprior or (self.prior.has_density and self.prior.is_removable):
             raise ValueError(
                 f"a {type(self.prior).__name__}, a prior with a density of its own, is for "
@@ -150,8 +152,8 @@ class LatentProblem:
             "min_gain": penalties,
             "signs": None if self.signs is None else check_signs(self.signs, n_atoms, n_blocks),
             "n_blocks": n_blocks,
-            "counts_at_reference": self.prior.is_penalised and self.is_prior,
-            "tied": n_blocks if self.shared else 1,
+            "is_penalty_at_reference": self.prior.is_penalised and self.is_penalty_prior,
+            "n_tied": n_blocks if self.shared else 1,
             "regression_prior": BoundSmoothness(self.prior.penalty),
         }
         for name, known in completed.items():
@@ -159,14 +161,14 @@ class LatentProblem:
 
     # ------------------------------------------------------------------ units
 
-    def expanded(self, units: IndexArray) -> IndexArray:
-        """Return the weights of some units, block by block."""
-        starts = np.arange(self.tied)[:, None] * self.dictionary.shape[1]
+    def expand_units(self, units: IndexArray) -> IndexArray:
+        """Return the numbers of all weights of some units, block by block."""
+        starts = np.arange(self.n_tied)[:, None] * self.dictionary.shape[1]
         return (starts + units).ravel()
 
-    def by_unit(self, values: np.ndarray) -> np.ndarray:
+    def arrange_by_unit(self, values: np.ndarray) -> np.ndarray:
         """Arrange values of shape (n_atoms, n_blocks) by unit, its weights in the second axis."""
-        return values if self.tied > 1 else values.T.reshape(-1, 1)
+        return values if self.n_tied > 1 else values.T.reshape(-1, 1)
 
     # ------------------------------------------------------------------ the objective
 
@@ -177,12 +179,12 @@ class LatentProblem:
         columns: Matrix,
         start: Vector | None = None,
         *,
-        judge: bool = True,
+        is_checked: bool = True,
     ) -> LatentState:
-        """Find the mode and the objective of a model whose active atoms are given.
+        """Compute the mode and the objective of a model with given active atoms.
 
-        The objective of a model with a weight of the wrong sign, or whose evidence is not to be
-        believed (see `Mode.is_credible`), is minus infinity, unless `judge` is False.
+        The objective is minus infinity if a weight has the wrong sign or the Laplace approximation
+        is not credible (see `Mode.is_credible`), unless `is_checked` is False.
         """
         sizes = None
         if self.n_blocks > 1:
@@ -197,61 +199,69 @@ class LatentProblem:
             sizes=sizes,
         )
         penalties = float(self.min_gain[active % self.dictionary.shape[1]].sum())
-        objective = mode.log_evidence - penalties / self.tied
+        objective = mode.log_evidence - penalties / self.n_tied
         if self.prior.is_penalised:
-            degrees = self.charged(mode).degrees_of_atoms
+            degrees = self.get_penalty_hessian(mode).degrees_of_freedom
             objective -= float((self.penalty_of(active) * degrees).sum())
         if self.prior.has_density:
-            objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.tied
-        if judge and self.signs is not None and self.is_wrong(active, mode).any():
+            objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.n_tied
+        if is_checked and self.signs is not None and self.find_wrong_signs(active, mode).any():
             objective = -np.inf
-        if judge and self.n_blocks > 1 and not mode.is_credible(self.likelihood):
+        if is_checked and self.n_blocks > 1 and not mode.is_credible(self.likelihood):
             objective = -np.inf
         return LatentState(active, log_precision, mode, objective)
 
-    def without_wrong(self, state: LatentState, columns: Matrix) -> LatentState:
-        """Leave out atoms whose weights have the wrong sign, until none has.
+    def remove_wrong_signs(self, state: LatentState, columns: Matrix) -> LatentState:
+        """Remove atoms whose weights have the wrong sign until there are none.
 
-        The others keep their precisions. This ends: the model without atoms is allowed.
+        The others keep their precisions. The loop ends, because the model without atoms is allowed.
         """
-        while (wrong := self.is_wrong(state.active, state.mode)).any():
+        while (wrong := self.find_wrong_signs(state.active, state.mode)).any():
             columns, active = columns[:, ~wrong], state.active[~wrong]
             state = self.evaluate(
-                active, state.log_precision[~wrong], columns, state.start_for(active)
+                active, state.log_precision[~wrong], columns, state.get_initial_weights(active)
             )
         return state
 
-    def is_wrong(self, active: IndexArray, mode: Mode) -> BoolArray:
-        """Tell which active atoms have a weight of the wrong sign."""
+    def find_wrong_signs(self, active: IndexArray, mode: Mode) -> BoolArray:
+        """Return which active atoms have a weight of the wrong sign."""
         if self.signs is None:
             return np.zeros(len(active), dtype=bool)
         return has_wrong_sign(self.signs[active], mode.weights[: len(active)])
 
-    def charged(self, mode: Mode) -> Hessian:
-        """Return the curvature at which degrees of freedom are counted."""
-        if not self.counts_at_reference:
+    def get_penalty_hessian(self, mode: Mode) -> Hessian:
+        """Return the Hessian at which the degrees of freedom of the penalty are computed."""
+        if not self.is_penalty_at_reference:
             return mode.hessian
-        return mode.design.hessian(mode.design.reference(self.likelihood), mode.hessian.precision)
+        return mode.design.hessian(
+            mode.design.compute_reference_curvature(self.likelihood), mode.hessian.precision
+        )
 
-    def entry(self, state: LatentState) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
-        """Return of every atom in every block whether it may enter, its ``s``, and its penalty.
+    def compute_entry_statistics(
+        self, state: LatentState
+    ) -> tuple[BoolArray, Matrix, tuple[Matrix, Matrix] | None]:
+        """Return for every atom in every block whether it may enter, its ``s``, and its penalty.
 
-        The last are ``t`` and ``r``, as of `charged_entry`, or None.
+        The last are ``t`` and ``r``, as of `compute_entry_penalty`, or None.
         """
         penalty = None
-        if self.prior.is_penalised and not self.counts_at_reference:
+        if self.prior.is_penalised and not self.is_penalty_at_reference:
             penalty = self.prior.penalty, self.penalty_of(state.active)
-        raw, s, r = state.mode.hessian.entry(self.dictionary, penalty)
-        admissible: BoolArray = s > 1e-9 * raw  # less is rounding: the model explains the atom
+        raw, s, r = state.mode.hessian.compute_entry_statistics(self.dictionary, penalty)
+        admissible: BoolArray = (
+            s > 1e-9 * raw
+        )  # else a linear combination of active atoms, to rounding
         s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
-        if self.counts_at_reference:
-            return admissible, s, self.charged_entry(state)
+        if self.is_penalty_at_reference:
+            return admissible, s, self.compute_entry_penalty(state)
         return admissible, s, None if r is None else (s, r)
 
-    def charged_entry(self, state: LatentState) -> tuple[Matrix, Matrix]:
-        """Return ``s`` and ``r`` of absent atoms: one of precision ``a`` pays ``r / (a + s)``."""
+    def compute_entry_penalty(self, state: LatentState) -> tuple[Matrix, Matrix]:
+        """Return ``s`` and ``r`` of inactive atoms; the penalty is ``r / (precision + s)``."""
         penalty = self.prior.penalty, self.penalty_of(state.active)
-        _, s, r = self.charged(state.mode).entry(self.dictionary, penalty)
+        _, s, r = self.get_penalty_hessian(state.mode).compute_entry_statistics(
+            self.dictionary, penalty
+        )
         assert r is not None
         return np.maximum(s, 0.0), r
 
@@ -263,25 +273,30 @@ class LatentProblem:
         return penalty
 
     def gradient(self, state: LatentState, *, exact: bool) -> Vector:
-        """Derivative of the objective in the log precision of every weight."""
+        """Compute the derivative of the objective in the log precision of every weight."""
         mode = state.mode
         c = self.penalty_of(state.active) if self.prior.is_penalised else 0.0
-        own = 0.0 if self.counts_at_reference else c
+        own = 0.0 if self.is_penalty_at_reference else c
         result = mode.gradient(self.likelihood, own, exact=exact)
-        if self.counts_at_reference:
-            result = result + self.charged(mode).degrees_slope(c)
+        if self.is_penalty_at_reference:
+            result = result + self.get_penalty_hessian(mode).degrees_of_freedom_slope(c)
         if self.prior.has_density:
-            result = result + self.prior.derivatives(state.log_precision, 1.0)[0] / self.tied
+            result = result + self.prior.derivatives(state.log_precision, 1.0)[0] / self.n_tied
         return result
 
     def removal_loss(self, state: LatentState) -> Vector:
-        """Twice the evidence lost at fixed curvature with each unit, penalties left out."""
-        mode, k = state.mode, len(state.active) // self.tied
-        if self.tied == 1:
+        """Compute twice the evidence lost with each unit at fixed curvature, without penalties.
+
+        For a single weight ``w`` with posterior variance ``S`` and precision ``alpha`` this is
+        ``w^2 / S + log(alpha S)``, twice the contribution of an atom to the log evidence (Tipping
+        and Faul, 2003). For a unit of several weights ``S`` is a matrix block.
+        """
+        mode, k = state.mode, len(state.active) // self.n_tied
+        if self.n_tied == 1:
             variance = mode.hessian.covariance.diagonal()[:k]
             loss: Vector = mode.weights[:k] ** 2 / variance
             return loss + np.log(mode.hessian.precision[:k] * variance)
-        pairs = np.arange(k)[:, None] + k * np.arange(self.tied)
+        pairs = np.arange(k)[:, None] + k * np.arange(self.n_tied)
         blocks = mode.hessian.covariance[pairs[:, :, None], pairs[:, None, :]]
         weights = mode.weights[pairs]
         fit = np.einsum("ij,ij->i", weights, np.linalg.solve(blocks, weights[:, :, None])[:, :, 0])
@@ -289,13 +304,13 @@ class LatentProblem:
         return fit + volume
 
     def bounds(self, columns: Matrix) -> tuple[Vector, Vector]:
-        """Smallest and largest log precisions of some atoms.
+        """Compute the smallest and largest log precisions of some atoms.
 
-        The smallest are by the bound on latent functions. Beyond a factor of e^30 over them an atom
-        has no influence.
+        The smallest follow from the bound `largest_latent`: ``mean square of the atom / alpha <=
+        largest_latent^2``. At precisions larger by a factor of e^30 an atom has no influence.
         """
         largest = self.largest_latent or self.likelihood.largest_latent
-        # log mean square of the atoms over the rows, as an intercept leaves them
+        # Log mean square of the atoms over the rows, centred if there is an intercept.
         share = np.full(len(columns), 1.0 / len(columns))
         if self.likelihood.weight is not None:
             share = self.likelihood.weight / self.likelihood.weight.sum()
@@ -334,11 +349,11 @@ class LatentSolution:
     certificate: Certificate
     """Derivatives of the Laplace evidence at the end: exact ones if the solver is."""
     trace: tuple[float, ...] = ()
-    """Objective after each accepted step; it never falls unless the solver says it may."""
+    """Objective after each accepted step; it never falls, unless documented by the solver."""
 
 
 class LatentSolver(Protocol):
-    """Anything that turns a `LatentProblem` into a `LatentSolution`.
+    """Protocol of solvers for latent functions: turn a `LatentProblem` into a `LatentSolution`.
 
     Examples
     --------

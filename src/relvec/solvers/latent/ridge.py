@@ -65,13 +65,13 @@ class LaplaceRidgeSolver(BaseEstimator):
         best, highest, start = None, -np.inf, None
         for spread in SPREADS:  # from the stiffest on, each mode near the last
             log_precision = np.full(len(active), unit - spread)
-            state = problem.evaluate(active, log_precision, columns, start, judge=False)
+            state = problem.evaluate(active, log_precision, columns, start, is_checked=False)
             density = _left_out_density(state.mode, problem.likelihood)
             start = state.mode.weights
             if best is None or density > highest:
                 best, highest = state, density
         assert best is not None
-        # what was chosen by rows left out is no maximum of the evidence to be certified
+        # Chosen by held-out rows: not a maximum of the evidence, so no optimality conditions.
         trace = (best.objective,)
         return LatentSolution(best, len(SPREADS), True, Certificate(0.0, 0.0), trace)
 

@@ -1,8 +1,8 @@
-"""Weights of given signs: which are wrong, and an ascent that keeps clear of them.
+"""Weights of prescribed signs: a check, and an ascent that respects them.
 
-A half-normal prior allows a weight one sign. Where the mode of the Gaussian prior has it, the
-two have the same mode, and the atom may stay; where not, the mode under the half-normal prior
-is at zero, and the atom is not in the model.
+A half-normal prior allows a weight one sign only. If the mode under the Gaussian prior has this
+sign, it is also the mode under the half-normal prior, and the atom may stay. Otherwise the mode
+under the half-normal prior is at zero, and the atom is not in the model.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ __all__ = ["ascend_signed", "check_signs", "has_wrong_sign"]
 
 
 def check_signs(signs: Vector, n_atoms: int, n_latent: int) -> Vector | None:
-    """Return signs as floats, None if all weights are free; raise if they are no signs."""
+    """Return signs as floats, None if all weights are free; raise if they are invalid."""
     result: Vector = np.array(signs, dtype=np.float64)
     if n_latent > 1:
-        raise ValueError("signs of weights need a likelihood of one latent function.")
+        raise ValueError(
+            f"signs of weights need a likelihood with one latent function; got {n_latent}."
+        )
     if result.shape != (n_atoms,) or not np.isin(result, (-1.0, 0.0, 1.0)).all():
         raise ValueError(
             f"signs must be an array of shape ({n_atoms},), one for each atom, of -1 (weight not "
@@ -36,7 +38,7 @@ def check_signs(signs: Vector, n_atoms: int, n_latent: int) -> Vector | None:
 
 
 def has_wrong_sign(signs: Vector, weights: Vector) -> BoolArray:
-    """Tell which weights are zero or of the other sign; those of sign 0 are free."""
+    """Return which weights are zero or of the wrong sign; those of sign 0 are free."""
     result: BoolArray = (signs != 0.0) & (signs * weights <= 0.0)
     return result
 
@@ -44,11 +46,12 @@ def has_wrong_sign(signs: Vector, weights: Vector) -> BoolArray:
 def ascend_signed(
     problem: Problem, start: State, schedule: Schedule, signs: Vector, repeats: int = 4
 ) -> State:
-    """Ascend the evidence of a regression with unit noise to a model of the given signs.
+    """Maximise the evidence of a regression with unit noise, with weights of prescribed signs.
 
-    An ascent that knows of no signs is repeated without the atoms whose mean came out wrong,
-    from what is left; after some repeats those that are wrong just go. Of the state returned,
-    only the atoms, ascending, and their log precisions are filled in.
+    An ascent without sign constraints is repeated without the atoms whose posterior mean had the
+    wrong sign, starting from the remaining ones. After `repeats` ascents, atoms of wrong sign are
+    removed without another ascent. The returned state has only the atoms, ascending, and their log
+    precisions.
     """
     moments = problem.moments
     allowed = np.arange(moments.n_atoms)
@@ -77,12 +80,12 @@ def ascend_signed(
 
 
 def _is_wrong(problem: Problem, active: IndexArray, theta: Vector, signs: Vector) -> BoolArray:
-    """Tell which active atoms have a posterior mean of the wrong sign."""
+    """Return which active atoms have a posterior mean of the wrong sign."""
     if not len(active):
         return np.zeros(0, dtype=bool)
     moments = problem.moments
     factor = shifted_cholesky(moments.gram(active), np.exp(theta))
-    if factor is None:  # beyond rounding: the mode will tell
+    if factor is None:  # not defined to working precision: the mode decides later
         return np.zeros(len(active), dtype=bool)
     mean = solve_cholesky(factor, moments.correlation[active])
     return has_wrong_sign(signs[active], mean)

@@ -1,4 +1,4 @@
-"""The numbers of the search, and where they come from."""
+"""Constants of the search for the Laplace evidence, with their origin."""
 
 from __future__ import annotations
 
@@ -9,65 +9,76 @@ __all__ = ["LatentTuning"]
 
 @dataclass(frozen=True)
 class LatentTuning:
-    """What the search for the Laplace evidence tries, and how often.
+    """Constants of the search for the Laplace evidence.
 
-    All were chosen on problems of 50 to 2000 rows, so that twice as much of any of them raises the
-    objective by less than the tolerance on nearly all.
+    All values were chosen on problems of 50 to 2000 rows: doubling any of them raised the objective
+    by less than the tolerance on nearly all problems. A unit is a set of weights that share a
+    precision and enter or leave together (see `relvec.solvers.latent.problem`).
     """
 
-    first_atoms: int = 192
-    """Atoms of the first working set, some of every slope."""
-    promising: int = 128
-    """Most promising atoms that join the active ones in a later working set."""
-    rounds: int = 25
-    """Most regression steps in one working set."""
-    shares: tuple[float, ...] = (1.0, 0.4, 0.1)
-    """Shares of a proposed step that are tried, one after the other."""
-    patience: float = 1.0
-    """Rise of the objective, in nats, before a step that failed is tried again: that of a block
-    alone, or the removal of a unit."""
-    less_lost: float = 0.5
-    """Fall of twice the evidence lost with a unit after which its removal is tried again: of all
-    removals tried with several latent functions, some two in a hundred succeed."""
-    hopeless: float = 6.0
-    """Twice the evidence lost at fixed curvature with an atom that is not tried without."""
-    tried: int = 5
-    """Atoms that promise most, tried one by one when a step with all of them fails."""
-    weaker: int = 4
-    """How often the variance of an atom entering a block is divided by eight."""
-    weaker_jointly: int = 6
-    """How often that of one entering with all blocks in view is divided by four."""
-    weaker_exactly: int = 12
-    """The same with exact derivatives, which hold for the smallest variances."""
-    nothing: float = 0.01
-    """Share of the tolerance that, gained at fixed curvature, is not worth an evaluation."""
-    least_rise: float = 1e-9
-    """Rise of the objective that is one, and not rounding."""
-    alike: float = 0.6
-    """Atoms that correlate more do not enter in one batch."""
-    candidates: int = 10
-    """Atoms tried for entry, or for removal, in one round with exact derivatives."""
-    steep: float = 1e-2
-    """Slope in a log precision, in nats, with which a maximum is not one."""
-    steep_signed: float = 0.1
-    """The same where steps that signs forbid are left: some 0.01 nats are within reach."""
-    halvings: int = 12
-    """Of the way to a model with wrong signs, to find where the first weight is zero."""
-    penalised: float = 0.02
-    """Penalties below this, in nats, are tolerances; `SearchTuning.charged` of regressions."""
-    eliminated: int = 3
-    """Units of least loss that are tried in each step of a backward path."""
-    bulk: int = 16
-    """With twice as many units or more, one in so many leaves a backward path at once."""
-    climb_steps: int = 25
-    """Quasi-Newton steps on the precisions after each removal."""
-    climb_tol: float = 1e-6
-    """Relative rise at which they end: some 1e-4 nats."""
-    faint: float = 0.01
-    """Effective degrees of freedom of a unit that is as good as absent."""
-    certified: int = 24
-    """Units of least loss without which a model is tried before it counts as the end."""
-    recoverable: float = 5.0
-    """Nats lost with a unit that the precisions of the others may make up for."""
-    certain: float = 1e-3
-    """Nats by which a model with one unit less must be better."""
+    # regression steps at fixed curvature
+    n_initial_atoms: int = 192
+    """Size of the first working set; its atoms cover the range of slopes evenly."""
+    working_set_size: int = 128
+    """Number of best candidates that join the active atoms in a later working set."""
+    max_regression_steps: int = 25
+    """Largest number of regression steps in one working set."""
+    step_fractions: tuple[float, ...] = (1.0, 0.4, 0.1)
+    """Fractions of a trial step that are tried, one after the other."""
+    min_retry_rise: float = 1.0
+    """Rise of the objective, in nats, after which a failed step is tried again: the step of a
+    single block, or the removal of a unit."""
+    min_retry_loss_drop: float = 0.5
+    """A failed removal is tried again if twice the loss has dropped by this. With several latent
+    functions about two in a hundred of the removals tried succeed."""
+    max_removal_loss: float = 6.0
+    """A removal is not tried if twice the evidence lost at fixed curvature exceeds this."""
+
+    # additions
+    n_single_trials: int = 5
+    """Number of best candidates tried one by one when a step with all of them fails."""
+    n_weaker_block: int = 4
+    """How often the prior variance of an atom that enters a block is divided by eight."""
+    n_weaker_joint: int = 6
+    """How often the prior variance of a unit, chosen with the covariance of all blocks, is divided
+    by four."""
+    n_weaker_exact: int = 12
+    """The same with exact derivatives, which are valid down to the smallest variances."""
+    negligible_gain_fraction: float = 0.01
+    """A step is not evaluated if its gain at fixed curvature is below this fraction of the
+    tolerance."""
+    min_rise: float = 1e-9
+    """Rise of the objective above rounding errors."""
+    max_batch_correlation: float = 0.6
+    """Atoms with a larger absolute correlation do not enter in one batch."""
+
+    # ascent with exact derivatives
+    n_exact_trials: int = 10
+    """Number of units tried for entry, or for removal, in one round with exact derivatives."""
+    gradient_tol: float = 1e-2
+    """Largest derivative in a log precision, in nats, at a converged maximum."""
+    signed_gradient_tol: float = 0.1
+    """The same if steps that the signs forbid remain: some 0.01 nats may be left to gain."""
+    n_bisections: int = 12
+    """Bisections of the step to a model with wrong signs, to find where the first weight is
+    zero."""
+
+    # backward elimination under penalties
+    negligible_penalty: float = 0.02
+    """Penalties below this, in nats, are tolerances; see `SearchTuning.negligible_penalty`."""
+    n_removal_trials: int = 3
+    """Number of units of smallest loss whose removal is tried in each step of a backward path."""
+    bulk_divisor: int = 16
+    """With at least twice as many units, one in so many is removed from a backward path at once."""
+    precision_steps: int = 25
+    """Quasi-Newton steps in the log precisions after each removal."""
+    precision_tol: float = 1e-6
+    """Relative rise at which these steps end, some 1e-4 nats."""
+    negligible_dof: float = 0.01
+    """A unit with fewer effective degrees of freedom has no influence and is removed."""
+    n_final_trials: int = 24
+    """Number of units of smallest loss whose removal is tried before a model is accepted."""
+    max_recoverable_loss: float = 5.0
+    """Largest loss, in nats, that the adaptation of the other precisions may compensate."""
+    min_improvement: float = 1e-3
+    """Rise of the objective, in nats, for which a unit is removed."""

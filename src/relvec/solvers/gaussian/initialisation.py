@@ -1,9 +1,8 @@
-"""Where an ascent may begin.
+"""Initialisations of ascents.
 
-The evidence has many local maxima, and where one starts matters more than how one steps.
-From the empty model with a free noise level the noise explains the data before a second
-atom can help; so the starts here hold the noise below a ridge estimate, or begin with
-every atom in.
+The evidence has many local maxima, and the initialisation matters more than the steps. From the
+empty model with a free noise variance, the noise explains the data before a second atom can help.
+So ascents start with the noise held below a ridge estimate, or with all atoms in the model.
 """
 
 from __future__ import annotations
@@ -17,28 +16,33 @@ from relvec._linalg import inverse_diagonal_from_cholesky, solve_lower
 from relvec._typing import IndexArray, Vector
 from relvec.evidence import gaussian_objective, mackay_update
 from relvec.solvers.base import Problem
-from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate_raised
-from relvec.solvers.gaussian.state import State, objective_of
+from relvec.solvers.gaussian.newton import THETA_MAX, THETA_MIN, Objective, Point, evaluate_robustly
+from relvec.solvers.gaussian.state import State, build_objective
 from relvec.solvers.gaussian.tuning import DEFAULT, SearchTuning
 
 
 class Ridge(NamedTuple):
-    """The model with one precision shared by all (a sample of the) atoms."""
+    """Ridge regression: one precision for all atoms, or for a sample of them."""
 
     atoms: IndexArray
     log_lam: float
     noise_variance: float
     objective: float
-    """Its log evidence: no sparse optimum worth having lies below it."""
+    """Its log evidence; a sparse optimum below it was reached from a poor initialisation."""
 
 
-def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
-    """Find the best shared precision on evenly spread atoms, the noise profiled out."""
+def fit_ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
+    """Find the common precision of highest evidence on a grid, the noise profiled out.
+
+    In the eigenbasis of the Gram matrix, with eigenvalues ``g`` and squared components ``p`` of
+    ``Phi't``, ``R = t't - sum p / (g + lam)`` and ``log|K| = sum log(g + lam) - n_atoms log lam``.
+    Of too many atoms, evenly spaced ones are used.
+    """
     moments = problem.moments
     usable = np.flatnonzero(moments.usable)
-    if len(usable) > tuning.ridge_atoms:
-        usable = usable[np.linspace(0, len(usable) - 1, tuning.ridge_atoms).astype(np.intp)]
-    n, target_ss, _, _ = objective_of(problem, None)
+    if len(usable) > tuning.max_ridge_atoms:
+        usable = usable[np.linspace(0, len(usable) - 1, tuning.max_ridge_atoms).astype(np.intp)]
+    n, target_ss, _, _ = build_objective(problem, None)
     prior = problem.prior.subset(usable)
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
     eigenvalues = np.maximum(eigenvalues, 0.0)
@@ -64,21 +68,24 @@ def ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     return Ridge(usable, float(grid[best]), float(quadratic[best]) / n, value)
 
 
-def dense_start(
+def build_dense_state(
     problem: Problem,
     atoms: IndexArray,
     log_lam: Vector | float,
     tuning: SearchTuning = DEFAULT,
 ) -> State:
-    """Begin with every atom; MacKay's update sorts them for a few sweeps."""
+    """Return the state after a few sweeps of MacKay's fixed point from all of some atoms.
+
+    Atoms whose precision exceeds `max_dense_lam` are removed.
+    """
     moments = problem.moments
-    objective = objective_of(problem, problem.noise_variance)
+    objective = build_objective(problem, problem.noise_variance)
     active, theta = atoms, np.full(len(atoms), log_lam, dtype=np.float64)
     gram, correlation = moments.gram(active), moments.correlation[active]
-    for _ in range(tuning.sweeps):
+    for _ in range(tuning.dense_sweeps):
         present = objective.subset(active)
-        update = _sorted_out(evaluate_raised(gram, correlation, theta, present), present)
-        kept = update < np.log(tuning.prune_lam)
+        update = _update_by_mackay(evaluate_robustly(gram, correlation, theta, present), present)
+        kept = update < np.log(tuning.max_dense_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
         change = float(np.abs(update - theta)[kept].max())
@@ -92,8 +99,8 @@ def dense_start(
     return State(active, theta)
 
 
-def _sorted_out(point: Point, objective: Objective) -> Vector:
-    """One of MacKay's updates of ``log lam``."""
+def _update_by_mackay(point: Point, objective: Objective) -> Vector:
+    """Update ``log lam`` of all active atoms once by MacKay's fixed point."""
     prior = objective.prior
     shrunk = None
     if prior.is_penalised:
@@ -104,7 +111,7 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
     gamma = np.minimum(np.maximum(1.0 - point.lam * variance, 1e-15), 1.0)
-    noise = objective.noise_at(point)
+    noise = objective.noise_variance_at(point)
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point_terms(point.theta, noise)
     with np.errstate(divide="ignore"):
@@ -112,21 +119,22 @@ def _sorted_out(point: Point, objective: Objective) -> Vector:
         return np.log(update)
 
 
-def reheated(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
-    """Log precisions of the ridge's atoms when a share of its variance is mixed into a state."""
+def mix_with_ridge(state: State, start: Ridge, share: float, n_atoms: int) -> Vector:
+    """Average the prior variances of a state and of the ridge regression; return log precisions."""
     variance = np.zeros(n_atoms)
     variance[state.active] = (1.0 - share) * np.exp(-state.theta)
     variance[start.atoms] += share * np.exp(-start.log_lam)
     return -np.log(variance[start.atoms])
 
 
-def recombine(
+def average_states(
     states: Sequence[State], n_atoms: int, shares: Sequence[float] | None = None
 ) -> State:
-    """Average end states in the space of prior variances: ``K`` is the mean of their ``K``s.
+    """Average local optima in their prior variances ``1 / lam``.
 
-    The average contains every atom any of them found, at a strength that says how often;
-    an ascent from it usually ends above all its parents.
+    ``K`` is linear in the prior variances, so ``K`` of the result is the mean of their ``K``. The
+    average contains every atom of any of them, with a larger variance the more of them have it. An
+    ascent from it usually ends above all of them.
     """
     if shares is None:
         shares = [1.0 / len(states)] * len(states)
