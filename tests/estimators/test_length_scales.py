@@ -194,7 +194,7 @@ def test_bases_without_length_scales_are_refused():
         ValueError, match="length-scales can be learnt for exactly one KernelBasis; got 2"
     ):
         SparseBayesRegressor(two, length_scales="ard").fit(X, Y)
-    with pytest.raises(ValueError, match="kernels that are covariances"):
+    with pytest.raises(ValueError, match="only be learnt for covariance functions"):
         RVMRegressor("sigmoid", length_scales="ard").fit(X, Y)
     with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
         RVMRegressor(length_scales="ard").fit(csr_array(X), Y)

@@ -505,7 +505,7 @@ def test_pickles_and_clones(regressor, classifier):
             ValueError,
             "kernels given by name and for kernel obj",
         ),
-        (DRVMRegressor("sigmoid"), ValueError, "kernels that are covariances"),
+        (DRVMRegressor("sigmoid"), ValueError, "only be learnt for covariance functions"),
         (PFCVMClassifier(select="maybe"), ValueError, "select"),
         (PFCVMClassifier(signed="yes"), (TypeError, ValueError), "signed"),
         (

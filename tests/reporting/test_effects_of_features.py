@@ -235,7 +235,7 @@ def test_report_is_written_atomically(sinc_report, tmp_path, monkeypatch):
 def test_invalid_paths_raise_early(sinc, sinc_report, tmp_path):
     for path, error, words in (
         (tmp_path, IsADirectoryError, "is a folder; give the name of a file in it"),
-        (tmp_path / "no" / "page.html", FileNotFoundError, "does not exist; make it first"),
+        (tmp_path / "no" / "page.html", FileNotFoundError, "does not exist; create it first"),
     ):
         with pytest.raises(error, match=words):
             sinc_report.save(path)

@@ -100,7 +100,7 @@ def choose_centers(
 def _spread_centers(
     distinct: _DistinctRows, n_centers: int, random_state: np.random.RandomState
 ) -> IndexArray:
-    """Choose inputs far from each other by k-means++ seeding."""
+    """Choose rows far from each other by k-means++ seeding."""
     # Every centre costs a pass over the candidates, so many inputs are first thinned out at random.
     sampled, enough = np.arange(len(distinct.points)), max(10_000, 10 * n_centers)
     if len(sampled) > enough:

@@ -71,14 +71,14 @@ def make_houses(n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
     age = rng.integers(0, 80, n_rows)
     town_effect = np.select([town == "Astad", town == "Belmo"], [60.0, 20.0], 0.0)
     price = 400.0 * np.tanh(area / 120.0) + town_effect - 0.8 * age + 10.0 * rng.normal(size=n_rows)
-    rooms: list[int | None] = [int(a // 28) + 1 for a in area]
+    n_rooms: list[int | None] = [int(a // 28) + 1 for a in area]
     for row in rng.choice(n_rows, n_rows // 20, replace=False):
-        rooms[row] = None
+        n_rooms[row] = None
     return pl.DataFrame(
         {
             "id": np.arange(1, n_rows + 1),
             "area": area.round(1),
-            "rooms": rooms,
+            "rooms": n_rooms,
             "town": town,
             "age": age,
             "door_number": rng.integers(1, 100, n_rows),

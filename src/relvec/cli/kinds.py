@@ -389,9 +389,9 @@ def explain_mixed(column: Column, series: pl.Series) -> str:
 
     Examples
     --------
-    >>> rooms = pl.Series("rooms", ["1", "2", "2", "3+"])
-    >>> explain_mixed(Column("rooms", "category"), rooms)
-    "Column 'rooms' contains numbers and text such as '3+'; it is treated as categorical."
+    >>> floors = pl.Series("floors", ["1", "2", "2", "3+"])
+    >>> explain_mixed(Column("floors", "category"), floors)
+    "Column 'floors' contains numbers and text such as '3+'; it is treated as categorical."
     """
     bad = as_numbers(series)[1] if column.kind == "category" else None
     if bad is None or not explain_mistyped(series, bad):

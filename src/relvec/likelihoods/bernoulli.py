@@ -19,7 +19,7 @@ __all__ = ["Bernoulli", "BernoulliPrediction", "BoundBernoulli", "marginalise_lo
 def marginalise_log_odds(mean: Vector, variance: Vector) -> Vector:
     """Return the log odds of class 1, marginalised over a normally distributed logit.
 
-    MacKay's (1992) approximation ("moderated output"): ``int sigmoid(a) N(a | m, v) da`` is
+    MacKay's (1992) approximation of a marginalised output: ``int sigmoid(a) N(a | m, v) da`` is
     approximately ``sigmoid(m / sqrt(1 + pi v / 8))`` (Bishop 2006, eq. 4.153).
     """
     odds: Vector = mean / np.sqrt(1.0 + np.pi * variance / 8.0)

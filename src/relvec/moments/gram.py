@@ -266,7 +266,7 @@ def _refuse_if_too_large(size: int) -> None:
     if 8.0 * size * size > memory:
         raise MemoryError(
             f"The second moments of {size} columns take {8e-9 * size * size:.3g} GB, and this "
-            f"machine has {1e-9 * memory:.3g} GB. Use fewer atoms, for example a number of "
+            f"computer has {1e-9 * memory:.3g} GB. Use fewer atoms, for example a number of "
             "centers, or an estimator with low_memory=True, which needs the rows at hand."
         )
 

@@ -101,7 +101,7 @@ class InterleavedRVM(GaussianRegressor):
     if it raises the evidence (marginal likelihood); its length grows after a success and shrinks
     after a failure. Features are not standardised.
 
-    Tipping uses "a simple hill-climbing method" and gives no constants; the defaults are ours.
+    Tipping gives no constants of this ascent; the defaults are ours.
 
     Parameters
     ----------
