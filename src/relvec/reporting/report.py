@@ -186,7 +186,7 @@ def _check_path(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
+        raise FileNotFoundError(f"the folder {path.parent} does not exist; create it first.")
 
 
 @contextmanager
