@@ -186,7 +186,7 @@ TILES, NOISE = DenoisingTuning(), NoiseTuning()
         ("choosing", r"at most # rows \(# for class labels\)\. Beyond # features", (500, 300, 100)),
         ("features", r"on at most # rows \(# for labels\) that differ", (500, 300)),
         ("features", r"uses, at most # or #, and to", (500, 300)),
-        ("features", r"Of more than # features those that go with", (LEARNING.many_features,)),
+        ("features", r"With more than # features, many correlate", (LEARNING.many_features,)),
         ("features", r"at most # of those that do not matter", (LEARNING.expected_nulls,)),
         (
             "features",

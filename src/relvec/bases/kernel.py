@@ -27,7 +27,7 @@ __all__ = ["KernelAtoms", "KernelBasis"]
 
 
 class KernelBasis(Basis):
-    """Kernel basis functions: one ``k(x, center)`` per centre (Tipping 2001, eq. 1).
+    """Kernel basis functions: one ``k(x, center)`` per centre (Tipping 2001, eq. 2).
 
     The kernel need not be positive definite (a Mercer kernel).
 

@@ -37,7 +37,7 @@ class AtomEvidence:
         Name of the atom.
     sparsity : float
         Sparsity factor ``s = phi' C^-1 phi``, with ``C`` the marginal covariance of the target
-        without the atom: the overlap of the atom with the other atoms.
+        without the atom: what remains of the atom after the other atoms.
     quality : float
         Quality factor ``q = phi' C^-1 t``: the alignment of the atom with the residual of the
         model without it.

@@ -221,7 +221,7 @@ class KernelOptions(CentredKernelOptions):
 default="auto"
         Which length-scales to learn, by maximising the evidence of a Gaussian process on at most
         500 rows (300 for classifiers); `gamma` is then not used. "ard" is one length-scale for
-        each feature (automatic relevance determination; MacKay 1992), and irrelevant features are
+        each feature (automatic relevance determination; Neal 1996), and irrelevant features are
         removed; "isotropic" is one length-scale for all features, in units of their standard
         deviations; "kernel" learns the free parameters of a kernel object. "auto" takes "ard" or
         "isotropic", whichever has the higher evidence less a penalty for every length-scale, if

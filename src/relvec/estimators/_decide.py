@@ -162,7 +162,8 @@ class DecisionMixin:
             For two classes, log odds of the second; otherwise of each class against all others,
             ``log(p / (1 - p))``.
         std : ndarray of the same shape
-            Standard deviation of the logits. Only if `return_std` is True.
+            Posterior standard deviation of the logits before marginalisation. Only if `return_std`
+            is True.
 
         Examples
         --------

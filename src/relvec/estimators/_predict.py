@@ -394,7 +394,7 @@ class PredictionMixin:
 
     @property
     def candidates_(self) -> tuple[Any, ...]:
-        """Local maxima that the solver compared, best first.
+        """Ends of the searches that the solver compared, best first; some may be the same optimum.
 
         Each has the initialisation (`start`), the objective in nats and the number of active basis
         functions (`n_active`). A tuple of them for each of several outputs.

@@ -18,7 +18,8 @@ class SparseBayesClassifier(
     The logit of a class is a weighted sum of basis functions, also called atoms. Every weight has
     a Gaussian prior with its own precision (Tipping 2001, eq. 5). Maximising the Laplace
     approximation of the evidence, also called the marginal likelihood, over these precisions
-    removes most basis functions. Every step is checked against the evidence, so the fit converges.
+    removes most basis functions. The default solver accepts a step only if the evidence
+    rises, so the fit converges.
 
     Attributes
     ----------

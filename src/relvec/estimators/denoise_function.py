@@ -47,7 +47,8 @@ def denoise(
     return_std : bool, default=False
         Also return the posterior standard deviation of every sample.
     x, mask, sample_weight
-        Positions, missing samples and relative precisions: see `SmoothDenoiser.fit`.
+        Positions, which samples were observed (True), and relative precisions: see
+        `SmoothDenoiser.fit`.
     out : array, optional
         Where the result is written, for instance a memory-mapped file as large as the signal.
     n_samples : int, optional

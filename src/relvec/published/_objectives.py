@@ -1,4 +1,4 @@
-"""Log posteriors of feature weights and of sample weights, with derivatives (Heimsæter 2021)."""
+"""Log posteriors of feature weights and of kernel weights, with derivatives (Heimsæter 2021)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TruncatedPrior:
 
 @dataclass(frozen=True)
 class FeatureObjective:
-    """Log posterior of the feature weights given the sample weights (thesis, eqs. 3.10, 4.4)."""
+    """Log posterior of the feature weights given the kernel weights (thesis, eqs. 3.10, 4.4)."""
 
     X: Matrix
     centres: Matrix

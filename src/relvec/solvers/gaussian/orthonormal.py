@@ -60,16 +60,17 @@ def find_unmet_condition(problem: Problem) -> str | None:
 
 
 class OrthonormalSolver(BaseEstimator):
-    """Closed-form solver for orthonormal atoms: no iteration over atoms, global maximum.
+    """Closed-form solver for orthonormal atoms: no iteration over atoms.
 
-    An atom is kept if its squared coefficient exceeds ``(1 + 2 c) sigma^2`` (more if it has a
-    penalty); its posterior mean is shrunk. An estimated noise variance is the best of all local
-    maxima of the evidence in the noise. `SequentialSolver` uses the same closed form whenever its
-    conditions are met; this solver raises an error if they are not.
+    With a smoothness prior of penalty ``c``, an atom is kept if its squared coefficient exceeds
+    ``(1 + 2 c) sigma^2`` (more with a positive `min_gain`); its posterior mean is shrunk. An
+    estimated noise variance is the best of all local maxima of the evidence in the noise.
+    `SequentialSolver` uses the same closed form whenever its conditions are met; this solver raises
+    an error if they are not.
 
-    Under a flat prior without penalties, with the noise estimated, the atoms fit any data exactly.
-    As in the other solvers the number of atoms is then capped at half the sample size, and the
-    solution is marked by `reached_max_active`. A local maximum below the cap is preferred to a
+    Under a flat prior without penalties, with the noise estimated, a complete basis fits any data
+    exactly. As in the other solvers the number of atoms is then capped at half the sample size, and
+    the solution is marked by `reached_max_active`. A local maximum below the cap is preferred to a
     higher one at the cap.
 
     Examples
@@ -99,7 +100,7 @@ class OrthonormalSolver(BaseEstimator):
         problem : Problem
             A problem with orthonormal atoms and the same `min_gain` for every atom.
         warm_start : WarmStart, optional
-            Ignored: the result is the global maximum.
+            Ignored: there is no search.
         monitor : callable, optional
             Called once, at the end.
         """
