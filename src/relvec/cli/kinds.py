@@ -258,7 +258,10 @@ def _number_column(view: _ColumnView) -> Column | Dropped | None:
     if not view.is_number:
         return None
     if not view.is_requested and _is_row_identifier(view.values, view.name):
-        reason = "it looks like a row identifier (to use it, name it and all other columns with --features)"
+        reason = (
+            "it looks like a row identifier (to use it, name it and all other columns with "
+            "--features)"
+        )
         return Dropped(view.name, reason)
     return Column(view.name, "number", n_missing=view.n_missing)
 
