@@ -147,7 +147,10 @@ def test_columns_of_words():
         ({"solver": SequentialSolver("quick")}, "effort must be one of 'fast', .*; got 'quick'."),
         ({"solver": SequentialSolver(tol=0.0)}, "tol must be a positive number; got 0.0."),
         ({"solver": FixedPointSolver("mckay")}, r"update must be one of .* mean 'mackay'\?"),
-        ({"kernel": "precomputed"}, r"square matrix .* got shape \(30, 3\). .*PrecomputedBasis"),
+        (
+            {"kernel": "precomputed"},
+            r"square kernel matrix .* got shape \(30, 3\). .*SparseBayesRegressor",
+        ),
         ({"random_state": "a"}, "'a' cannot be used to seed"),
     ],
     ids=str,

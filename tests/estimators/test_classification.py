@@ -369,7 +369,7 @@ def test_inputs_too_large_for_a_length_scale():
 def test_learning_by_heart_is_said():
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    with pytest.warns(ConvergenceWarning, match=r"kept \d+ of 178 rows"):
+    with pytest.warns(ConvergenceWarning, match=r"kept \d+ of 178 kernels"):
         RVMClassifier(gamma=10.0).fit(X, y)
 
 

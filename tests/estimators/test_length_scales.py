@@ -320,10 +320,10 @@ def test_can_be_pickled_cloned_and_searched():
     np.testing.assert_array_equal(clone(model).fit(X, Y).predict(TEST), model.predict(TEST))
     search = GridSearchCV(
         RVMRegressor(length_scales=LengthScaleLearner("ard", max_rows=30)),
-        {"length_scales__width": [0.5, 1.0]},
+        {"length_scales__scale_factor": [0.5, 1.0]},
         cv=2,
     ).fit(X, Y)
-    assert search.best_params_["length_scales__width"] in (0.5, 1.0)
+    assert search.best_params_["length_scales__scale_factor"] in (0.5, 1.0)
 
 
 def test_the_learner_is_not_changed_by_fit():

@@ -244,7 +244,7 @@ def test_free_signs_fit_at_least_as_well():
     signed = PFCVMClassifier(select="never").fit(X, LABELS)
     free = PFCVMClassifier(select="never", signed=False).fit(X, LABELS)
     assert free.objective_ > signed.objective_ - 1.0
-    with pytest.raises(ValueError, match="cannot constrain the signs"):
+    with pytest.raises(ValueError, match=r"constrain(ts on)? the signs"):
         PFCVMClassifier(solver="mackay").fit(X, LABELS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the textbook algorithm says where it ended
@@ -331,7 +331,7 @@ def test_noise_selects_nothing_however_often_it_is_tried():
     "model", [PFCVMClassifier(solver="mackay"), PFCVMClassifier(prior="gamma")]
 )
 def test_the_fixed_point_cannot_constrain_signs(model):
-    with pytest.raises(ValueError, match="cannot constrain the signs"):
+    with pytest.raises(ValueError, match=r"constrain(ts on)? the signs"):
         model.fit(X, LABELS)
     model.set_params(signed=False).fit(X[:60], LABELS[:60])
 

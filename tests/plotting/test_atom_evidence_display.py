@@ -104,7 +104,7 @@ def test_sample_weights_and_pipelines():
     "model",
     [
         RVMRegressor(length_scales="ard"),
-        DRVMRegressor(),
+        DRVMRegressor(select="always"),
         SparseBayesRegressor(KernelBasis(gamma=0.1) + LinearBasis()),
         RVMRegressor(gamma=0.1, centers=20, random_state=0),
         RVMRegressor(gamma=0.1, fit_intercept=False),

@@ -93,7 +93,5 @@ class LaplaceSolver(BaseEstimator):
             converged, certificate = ascend_exactly(search, 4 * max_iter)
         else:
             certificate = search.certificate()
-            if problem.signs is not None:  # which may forbid the steps that are left
-                converged = converged and certificate.gradient < search.tuning.signed_gradient_tol
         n_iter = max(1, len(search.trace) - 1)
         return LatentSolution(search.state, n_iter, converged, certificate, tuple(search.trace))

@@ -57,8 +57,6 @@ class LatentTuning:
     """Number of units tried for entry, or for removal, in one round with exact derivatives."""
     gradient_tol: float = 1e-2
     """Largest derivative in a log precision, in nats, at a converged maximum."""
-    signed_gradient_tol: float = 0.1
-    """The same if steps that the signs forbid remain: some 0.01 nats may be left to gain."""
     n_bisections: int = 12
     """Bisections of the step to a model with wrong signs, to find where the first weight is
     zero."""
