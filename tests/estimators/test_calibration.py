@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from relvec.estimators._regression_plan import RegressionPlan
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import BayesianRidge
@@ -13,7 +14,7 @@ from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.estimators import _calibrate, _plan
 from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows, split_folds
-from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
+from relvec.estimators._plan import Data, PlanTuning
 from relvec.io import load, save
 from relvec.learning import LengthScaleLearner
 from relvec.moments import SufficientStatistics

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import relvec.estimators._plan as plan_module
+import relvec.estimators._regression_plan as plan_module
 from relvec import RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
 from relvec.moments import GramMoments, LazyMoments

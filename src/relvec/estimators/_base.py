@@ -23,7 +23,8 @@ from relvec.estimators._inputs import check_range, read_weight, validate_inputs,
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
-from relvec.estimators._plan import Data, RegressionPlan, make_monitor, resolve_common_options
+from relvec.estimators._plan import Data, make_monitor, resolve_common_options
+from relvec.estimators._regression_plan import RegressionPlan
 from relvec.estimators._solvers import resolve_solver
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 

@@ -29,7 +29,8 @@ from relvec.learning import LearntLengthScales
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 
 if TYPE_CHECKING:
-    from relvec.estimators._plan import Data, RegressionPlan
+    from relvec.estimators._plan import Data
+    from relvec.estimators._regression_plan import RegressionPlan
 
 __all__ = ["ModelComparison", "compare_before_fit", "select_and_calibrate"]
 

@@ -19,7 +19,8 @@ from relvec.learning.sparse_evidence import SparseEvidence
 from relvec.solvers.gaussian.state import build_objective
 
 if TYPE_CHECKING:
-    from relvec.estimators._plan import Data, PlanTuning, RegressionPlan
+    from relvec.estimators._plan import Data, PlanTuning
+    from relvec.estimators._regression_plan import RegressionPlan
 
 __all__ = ["refine_scales"]
 

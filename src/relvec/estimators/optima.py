@@ -14,7 +14,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from relvec._checks import check_integer, check_positive
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
 from relvec.estimators._base import BaseSparseBayesRegressor
-from relvec.estimators._plan import Data, RegressionPlan
+from relvec.estimators._plan import Data
+from relvec.estimators._regression_plan import RegressionPlan
 from relvec.published import RandomOrderSolver
 from relvec.solvers import with_learnt_rate
 

@@ -18,7 +18,7 @@ from relvec.estimators._options import (
     option,
     with_options,
 )
-from relvec.estimators._plan import RegressionPlan
+from relvec.estimators._regression_plan import RegressionPlan
 from relvec.learning import LengthScaleLearner
 from relvec.solvers import Monitor
 

@@ -1,0 +1,264 @@
+"""The plan of a regression with Gaussian noise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from relvec._linalg import limit_blas_threads
+from relvec.bases import KernelBasis
+from relvec.bases.base import Basis, BoundBasis
+from relvec.estimators._calibrate import compare_before_fit, select_and_calibrate
+from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows
+from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty, build_output
+from relvec.estimators._plan import Data, Plan
+from relvec.estimators._refine import refine_scales
+from relvec.estimators._sparse_linear import describe_selected_features
+from relvec.learning.learnt import SPARSE_LINEAR
+from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
+from relvec.learning.prior_process import PriorProcess
+from relvec.moments import Moments, compute_moments
+from relvec.priors import FlatPrior
+from relvec.solvers import (
+    NullSolver,
+    OddsLearner,
+    Problem,
+    RidgeSolver,
+    Solver,
+    WarmStart,
+)
+
+__all__ = ["RegressionPlan"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RegressionPlan(Plan[RegressionFit]):
+    """Plan of a regression fit, with Gaussian noise."""
+
+    solver: Solver
+    fit_intercept: bool
+    noise_variance: float | None
+    """Fixed noise variance, in squared units of the target; None to estimate it."""
+    previous: tuple[FittedOutput, ...] = ()
+    """Outputs of an earlier fit, for a warm start."""
+    calibrate: bool = True
+    """Whether to calibrate error bars by held-out rows."""
+    fold_solver: Solver | None = None
+    """Faster solver for fits to training folds; None for `solver`."""
+    has_default_algorithm: bool = True
+    """Whether prior and solver are the defaults, so that linear models may use others."""
+    length_scale_uncertainty: bool | None = None
+    """Whether error bars include the uncertainty of length-scales; None not to compute it."""
+
+    def fit(self, basis: Basis, data: Data) -> RegressionFit:
+        """Fit each output with the same candidate atoms."""
+        bound = self.bind_basis(basis, data)
+        outputs, problems = [], []
+        with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
+            all_moments = self.compute_moments(bound, data)
+            previous = self.previous if len(self.previous) == len(all_moments) else ()
+            for number, moments in enumerate(all_moments):
+                problem = self.make_problem(moments, bound)
+                warm_start = _make_warm_start(previous[number], bound, data.X) if previous else None
+                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                problems.append(problem)
+                outputs.append(
+                    build_output(
+                        problem,
+                        solution,
+                        bound,
+                        data.X,
+                        data.targets[:, number] if data.statistics is None else None,
+                        data.weight,
+                        has_intercept=self.fit_intercept,
+                    )
+                )
+        return RegressionFit(bound, tuple(outputs), tuple(problems), all_moments[0].n_fetched)
+
+    def fit_best_candidate(self, candidates: list[ScaledBasis], data: Data) -> RegressionFit:
+        """Fit the best of several candidate length-scales.
+
+        A single candidate is compared with simpler models on held-out rows before it is fitted to
+        all rows, where that is possible.
+        """
+        first = compare_before_fit(self, candidates[0], data) if len(candidates) == 1 else None
+        if first is None:
+            return super().fit_best_candidate(candidates, data)
+        scaled, held_out, processes = first
+        assert scaled is not None
+        fit = self.attach_length_scales(scaled, self.fit_candidate(scaled, data), data)
+        fit = self.add_error_bars(fit, data, processes)
+        return select_and_calibrate(self, fit, data, held_out, are_scales_shared=True)
+
+    def add_error_bars(
+        self, fit: RegressionFit, data: Data, processes: Sequence[PriorProcess | None] = ()
+    ) -> RegressionFit:
+        """Add the variance away from the data, by `processes` if these are known."""
+        each = itertools.zip_longest(range(len(fit.outputs)), processes)
+        with limit_blas_threads(0.0):  # small problems: one thread is faster
+            outputs = tuple(
+                add_far_uncertainty(fit, data, number, self.error_bars, known)
+                for number, known in each
+            )
+        return replace(fit, outputs=outputs)
+
+    def compute_moments(self, bound: BoundBasis, data: Data) -> Sequence[Moments]:
+        """Return the moments of the atoms and each target."""
+        if data.statistics is not None:
+            if len(bound.atoms) != data.statistics.n_atoms:
+                raise ValueError(
+                    f"The moments are of {data.statistics.n_atoms} atoms, but the basis bound to "
+                    f"these inputs has {len(bound.atoms)}. Bind it to the same inputs as for the "
+                    "moments."
+                )
+            return data.statistics.all_moments(centre=self.fit_intercept)
+        all_moments = compute_moments(
+            bound.dictionary,
+            data.targets,
+            data.weight,
+            centre=self.fit_intercept,
+            low_memory=self.low_memory,
+        )
+        if data.weight is not None:
+            # rows of weight zero must not be centres either (precomputed kernels)
+            rows = bound.source_row
+            for moments in all_moments:
+                moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
+        return all_moments
+
+    def make_problem(self, moments: Moments, bound: BoundBasis) -> Problem:
+        """Return the optimisation problem of one target."""
+        n_samples = moments.n_effective + float(self.fit_intercept)
+        prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
+        # a Laplace prior removes weak atoms itself
+        is_penalised = prior.is_penalised or prior.rate_hyperprior is not None or prior.rate > 0.0
+        penalties = self.inclusion_penalties(bound, is_penalised)
+        if self.min_gain is None and prior.is_penalised:
+            # orthonormal atoms have a closed form and need no tolerance
+            if moments.is_orthonormal:
+                penalties[:] = 0.0
+            for part in moments.parts:
+                if part.is_orthonormal:
+                    penalties[part.atoms] = 0.0
+        return Problem(
+            moments=moments,
+            min_gain=penalties,
+            prior=prior,
+            noise_variance=self.noise_variance,
+        )
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether to calibrate error bars; not if the noise variance is given."""
+        return self.calibrate and self.noise_variance is None
+
+    def merge_equal_rows(self, data: Data) -> Data:
+        """Return the distinct rows with their counts: copies of a row are held out together."""
+        rows, counts = find_distinct_rows(data)
+        return data.subset(rows)._replace(weight=None if (counts == 1.0).all() else counts)
+
+    def make_fold_plan(self) -> Self:
+        """Return the plan for fits to training folds."""
+        solver = self.solver if self.fold_solver is None else self.fold_solver
+        # if it is only reported (False), it is not needed in folds (None)
+        length_scale_uncertainty = self.length_scale_uncertainty or None
+        return replace(
+            self,
+            solver=solver,
+            previous=(),
+            monitor=None,
+            length_scale_uncertainty=length_scale_uncertainty,
+        )
+
+    def fit_candidate(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
+        """Fit a candidate: kernels, a linear or sparse linear model, or the null model."""
+        simple: dict[str, Solver] = {
+            "linear": RidgeSolver(),
+            SPARSE_LINEAR: OddsLearner(self.solver),
+            "null": NullSolver(),
+        }
+        solver = simple.get(scaled.learnt.group)
+        if solver is None:
+            return super().fit_candidate(scaled, data)
+        plan = replace(
+            self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
+        )
+        return plan.fit(scaled.basis, data)
+
+    def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
+        """Return the null model and, if length-scales are learnt by default, linear models.
+
+        Away from the data the variance of the linear model is that of the kernels with all
+        features (the first candidate), that of the sparse linear model is that of the kernels with
+        selected features (the last).
+        """
+        assert self.learner is not None
+        first, last, candidates = kernels[0], kernels[-1], super().make_baseline_candidates(kernels)
+        n_features = np.count_nonzero(first.learnt.spread)
+        is_default = self.learner.kind == "auto" and isinstance(self.basis, KernelBasis)
+        if is_default and self.has_default_algorithm:
+            if 0 < n_features <= self.tuning.max_linear_features:
+                candidates.append(first._replace(learnt=first.learnt.as_linear()))
+            if n_features >= self.tuning.min_sparse_linear_features:
+                candidates.append(last._replace(learnt=last.learnt.as_linear(is_sparse=True)))
+        return candidates
+
+    def null_advantage(self, n_others: int) -> float:
+        """Total log predictive density by which others must exceed the null model, in nats.
+
+        If the features are unrelated to the targets, the ratio of the two predictive densities of
+        held-out targets has mean one, so by Markov's inequality it exceeds ``1 / q`` with
+        probability at most ``q``.
+        """
+        return math.log(n_others / self.tuning.false_positive_rate)
+
+    def adjust_by_held_out_rows(
+        self, fit: RegressionFit, data: Data, held_out: Sequence[HeldOutPredictions] | None = None
+    ) -> RegressionFit:
+        """Compare a fit with simpler models, and calibrate its error bars."""
+        known = None if held_out is None else HeldOutPredictions.concatenate(held_out)
+        return select_and_calibrate(self, fit, data, known)
+
+    def predict_held_out(self, fit: RegressionFit, data: Data) -> HeldOutPredictions:
+        """Predict held-out rows."""
+        return HeldOutPredictions.predict(fit.outputs, data)
+
+    def score(self, held_out: Sequence[HeldOutPredictions]) -> float:
+        """Mean log predictive density (MLPD) of held-out rows, with calibrated error bars."""
+        held = HeldOutPredictions.concatenate(held_out)
+        density = held.log_density(calibrate=self.is_calibrated)
+        return float(np.average(density, weights=held.weight))
+
+    def attach_length_scales(
+        self, scaled: ScaledBasis, fit: RegressionFit, data: Data
+    ) -> RegressionFit:
+        """Refine the length-scales by the evidence of the sparse model, and add them to the fit."""
+        if scaled.learnt.group == SPARSE_LINEAR:
+            scaled = scaled._replace(learnt=describe_selected_features(scaled.learnt, fit))
+        fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
+        assert fit.scaled is not None
+        if self.length_scale_uncertainty is None:
+            return fit
+        weights = [data.weight] * len(fit.outputs)
+        std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)
+        if self.length_scale_uncertainty:
+            pairs = zip(fit.outputs, uncertain, strict=True)
+            outputs = tuple(replace(output, scale_uncertainty=each) for output, each in pairs)
+            fit = replace(fit, outputs=outputs)
+        return replace(fit, relevance_std=std)
+
+
+def _make_warm_start(output: FittedOutput, bound: BoundBasis, X: Any) -> WarmStart | None:
+    """Return the state of an earlier fit if its atoms are the same, else None."""
+    active = output.active
+    if not len(active) or active[-1] >= bound.dictionary.shape[1]:
+        return None
+    rows = slice(0, min(X.shape[0], 50))  # enough to detect other kernels or inputs
+    before, now = output.atoms.evaluate(X[rows]), bound.atoms.subset(active).evaluate(X[rows])
+    return WarmStart(active, output.solution.log_lam) if np.array_equal(before, now) else None
