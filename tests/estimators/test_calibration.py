@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from relvec.estimators._regression_plan import RegressionPlan
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import BayesianRidge
@@ -12,9 +11,10 @@ from sklearn.preprocessing import StandardScaler
 
 from relvec import DRVMRegressor, RVMRegressor, SparseBayesRegressor
 from relvec.bases import KernelBasis, LinearBasis
-from relvec.estimators import _calibrate, _plan
+from relvec.estimators import _calibrate, _regression_plan
 from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows, split_folds
 from relvec.estimators._plan import Data, PlanTuning
+from relvec.estimators._regression_plan import RegressionPlan
 from relvec.io import load, save
 from relvec.learning import LengthScaleLearner
 from relvec.moments import SufficientStatistics
@@ -344,7 +344,7 @@ def test_one_proposal_is_compared_before_it_is_fitted(seed, monkeypatch):
     model = RVMRegressor().fit(x, y)
     assert sizes.count(80) == 1
     assert sizes[-1] == 80
-    monkeypatch.setattr(_plan, "compare_before_fit", lambda *args: None)
+    monkeypatch.setattr(_regression_plan, "compare_before_fit", lambda *args: None)
     other = RVMRegressor().fit(x, y)
     assert model.learnt_length_scales_.scale_factor == other.learnt_length_scales_.scale_factor
     assert model.calibration_ == pytest.approx(other.calibration_, rel=1e-2)
