@@ -51,7 +51,7 @@ add_function_parentheses = False
 toc_object_entries_show_parents = "hide"
 
 # Pages
-WIDE = [
+WIDE = ["glossary", 
     "index",
     "comparison",
     "notation",
