@@ -51,7 +51,8 @@ add_function_parentheses = False
 toc_object_entries_show_parents = "hide"
 
 # Pages
-WIDE = ["glossary", 
+WIDE = [
+    "glossary",
     "index",
     "comparison",
     "notation",
