@@ -141,8 +141,9 @@ def downdate_penalised_shrinkage(
     Insert this into the definition of ``Q`` and collect terms: ``Q`` changes by a symmetric matrix
     of rank two. `covariance` is ``S`` before the removal.
     """
-    # With C = diag(c): (S - a a') C Lam (S - a a') has the cross terms a (S C Lam a)' and the term
-    # (a' C Lam a) a a'. Each is split in halves, to be completed by the transpose below.
+    # With C = diag(c): (S - a a') C Lam (S - a a') has the cross terms a (S C Lam a)' and its
+    # transpose, and (a' C Lam a) a a'. Of the latter, and of c_j and c_k, half is in `change` and
+    # half in its transpose.
     la = penalty * lam * a
     change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
     shrunk += change
