@@ -73,9 +73,12 @@ def robust_cholesky(matrix: Matrix) -> Matrix:
     size = len(matrix)
     jitter = 0.0
     while size:
+        # The diagonal is one, so the jitter is relative: from 1e-14, some fifty rounding errors,
+        # upwards.
         factor = shifted_cholesky(matrix, np.full(size, jitter))
         if factor is not None:
             return factor
+        # No jitter helps against NaN or infinity: without this check the loop would not end.
         if not np.isfinite(matrix).all():
             raise FloatingPointError("the Hessian of the log posterior is not finite")
         jitter = max(10.0 * jitter, 1e-14)
@@ -96,6 +99,8 @@ def solve_lower_rows(factor: Matrix, rows: Matrix, *, overwrite: bool = False) -
     """Return ``L^-1 rows`` for C-ordered `rows` (k, m), without transposing copies."""
     if not len(factor):
         return rows
+    # L X = rows is X' L' = rows': a solve from the right with the transposed factor. rows' is
+    # Fortran-ordered, as BLAS requires.
     return _trsm(1.0, factor, rows.T, side=1, lower=1, trans_a=1, overwrite_b=int(overwrite)).T
 
 
@@ -103,6 +108,7 @@ def solve_upper_rows(factor: Matrix, rows: Matrix) -> Matrix:
     """Return ``L^-T rows`` for C-ordered `rows` (k, m)."""
     if not len(factor):
         return rows
+    # L' X = rows is X' L = rows'.
     return _trsm(1.0, factor, rows.T, side=1, lower=1).T
 
 
@@ -112,6 +118,7 @@ def inverse_from_cholesky(factor: Matrix) -> Matrix:
         return np.empty((0, 0))
     inverse, _ = _potri(factor, lower=1)  # only the lower triangle is filled
     inverse += inverse.T
+    # The sum with the transpose counts the diagonal twice.
     inverse.flat[:: len(inverse) + 1] *= 0.5
     return inverse
 
@@ -123,12 +130,14 @@ def lower_inverse(factor: Matrix, scale: float = 1.0) -> Matrix:
     """
     inverse, _ = _potri(factor, lower=1, overwrite_c=1)
     inverse *= scale
+    # sum_ij M_ij A_ij = 2 [sum_(i > j) M_ij A_ij + sum_i M_ii A_ii / 2] for symmetric M and A.
     inverse.flat[:: len(inverse) + 1] *= 0.5
     return inverse
 
 
 def inverse_diagonal_from_cholesky(factor: Matrix) -> Vector:
     """Return the diagonal of ``(L L')^-1``, at half the cost of the whole inverse."""
+    # (L L')^-1 = L^-T L^-1, so its diagonal has the squared norms of the columns of L^-1.
     root = _trtri(factor, lower=1)[0]
     return np.einsum("ij,ij->j", root, root)
 
@@ -162,6 +171,8 @@ def tridiagonal(matrix: Matrix, vector: Vector) -> tuple[Vector, Vector, Vector]
     work = 32 * len(matrix)
     reflectors, diagonal, beside, tau, _ = _sytrd(matrix, lower=1, lwork=work, overwrite_a=1)
     rest = np.asfortranarray(vector[1:, np.newaxis])
+    # sytrd with lower=1 stores matrix = Q T Q' with Q = diag(1, Q_1); Q_1 is in the form of a QR
+    # factorisation. The first component is not rotated, the others by Q_1'.
     turned, _, _ = _ormqr("L", "T", reflectors[1:, :-1], tau, rest, 32)
     return diagonal, beside, np.concatenate([vector[:1], turned[:, 0]])
 
@@ -170,6 +181,7 @@ def tridiagonal_terms(
     diagonal: Vector, beside: Vector, vector: Vector
 ) -> tuple[float, float] | None:
     """Return ``v' T^-1 v`` and ``log|T|``; None unless the matrix is positive definite."""
+    # T = L D L' with unit lower bidiagonal L: log|T| is the sum of the logs of D. O(n) operations.
     pivots, ratios, info = _pttrf(diagonal, beside)
     if info != 0:
         return None

@@ -49,6 +49,7 @@ def gaussian_objective(
         # At the maximum sigma^2 = R / N the quadratic term R / sigma^2 equals N.
         fit = n_effective * (math.log(2.0 * math.pi * quadratic / n_effective) + 1.0)
     else:
+        # Tipping (2001, eq. 36): log|2 pi C| + t' C^-1 t with C = sigma^2 K.
         fit = n_effective * math.log(2.0 * math.pi * noise_variance) + quadratic / noise_variance
     return -0.5 * (fit + log_det)
 
@@ -71,6 +72,8 @@ def factorise(gram: Matrix, lam: Vector) -> Factor:
     positive definite in floating point. Precisions below a floor are then raised to the floor. The
     floor starts at 1e-12 and grows tenfold until the factorisation succeeds.
     """
+    # The first floor that is applied, 1e-12, is some thousand rounding errors of the unit diagonal
+    # of G.
     lower, floor = shifted_cholesky(gram, lam), 1e-13
     while lower is None:
         floor *= 10.0
@@ -108,6 +111,8 @@ def compute_entry_penalty(
     what the active atoms lose of theirs. ``w`` is negative if an atom with a small penalty takes
     degrees of freedom from atoms with larger ones.
     """
+    # The entering atom gets gamma = s / (lam + s). By the block inverse of the enlarged G + Lam,
+    # S_ii of an active atom grows by b_ij^2 / (lam + s), so its gamma_i falls by lam_i times that.
     each = np.broadcast_to(penalty, s.shape)
     return each * s - (each[active] * lam) @ (back * back)
 
@@ -120,6 +125,8 @@ def penalised_shrinkage(penalty: float | Vector, covariance: Matrix, lam: Vector
     Q_jj`` in ``theta = log lam``, because ``dS = -S dLam S``. In the model without atom ``j``, this
     atom has ``w_j = Q_jj / S_jj^2`` (see `compute_entry_penalty`).
     """
+    # Only the diagonal follows from dD / dtheta; the average of c_j and c_k off the diagonal makes
+    # Q symmetric, as the second derivative dQ_jj / dtheta_k = -2 lam_k S_jk Q_jk requires.
     mean = 0.5 * np.add.outer(penalty, penalty)
     shrunk: Matrix = mean * covariance - (covariance * (penalty * lam)) @ covariance
     return shrunk
@@ -134,6 +141,9 @@ def downdate_penalised_shrinkage(
     Insert this into the definition of ``Q`` and collect terms: ``Q`` changes by a symmetric matrix
     of rank two. `covariance` is ``S`` before the removal.
     """
+    # With C = diag(c): (S - a a') C Lam (S - a a') has the cross terms a (S C Lam a)' and its
+    # transpose, and (a' C Lam a) a a'. Of the latter, and of c_j and c_k, half is in `change` and
+    # half in its transpose.
     la = penalty * lam * a
     change = np.multiply.outer(a, covariance @ la - a * (0.5 * float(a @ la) + 0.5 * penalty))
     shrunk += change
@@ -159,8 +169,12 @@ def compute_leave_one_out(
     shrunk
         The result of `penalised_shrinkage`; None without a penalty.
     """
+    # Schur complement: 1 / S_ii = lam_i + s_i is the pivot of atom i after all others in G + Lam.
+    # Rounding can make the difference negative if the other atoms explain atom i.
     s = np.maximum(1.0 / variance - lam, 1e-300)
     q = mean / variance
+    # From dD / dlam_i = -Q_ii with the full model, and D = w_i / (lam_i + s_i) + constant as a
+    # function of lam_i alone: Q_ii = w_i S_ii^2.
     w = None if shrunk is None else shrunk.diagonal() / variance**2
     return Statistics(s, q, w, quadratic + mean * q)
 
@@ -195,6 +209,8 @@ def removal_loss(
         Log density of the log precision.
     """
     s, _, w, quadratic_without = stats
+    # R_without - R = q^2 / x and log|K| - log|K_without| = log(x / lam), by Sherman-Morrison and
+    # the determinant lemma for K = K_without + phi phi' / lam (Tipping & Faul 2003).
     x = lam + s
     if noise_variance is None:
         fit = n_effective * np.log(quadratic_without / quadratic)
@@ -202,6 +218,7 @@ def removal_loss(
         fit = np.asarray(quadratic_without - quadratic) / noise_variance
     loss = 0.5 * (fit - np.log(x / lam))
     if w is not None:
+        # J contains minus the penalty; the removal takes w / x of it away.
         loss = loss - w / x
     return loss if density is None else loss + density
 
@@ -242,9 +259,14 @@ def mackay_update(
         first = first + 2.0 * lam * np.maximum(shrunk, 0.0)
         scale = scale + 2.0 * np.maximum(-shrunk, 0.0)
     first = first + density.constant
+    # Both sides times sigma^2: the coefficient of lam is mu^2 + scale sigma^2. The bound keeps a
+    # weight that is exactly zero from dividing by zero; its precision then becomes very large.
     square = np.maximum(mean * mean + scale * noise_variance, 1e-300)
     root = np.abs(first)
     if not isinstance(density.inverse, float) or density.inverse:
+        # Discriminant of (square / sigma^2) lam^2 - first lam - inverse = 0. The product of its
+        # roots is not positive for inverse >= 0, so the larger root is the only one that can be
+        # positive.
         root = np.sqrt(first * first + 4.0 * density.inverse * square / noise_variance)
     result: Vector = 0.5 * (first + root) * noise_variance / square
     return result
@@ -300,17 +322,22 @@ def gradient_and_hessian(
     S_i S_i'``.
     """
     size = len(lam)
+    # dJ / dR = -v / 2 in both cases: d(N log R) = (N / R) dR, or d(R / sigma^2) = dR / sigma^2.
     weight = n_effective / quadratic if noise_variance is None else 1.0 / noise_variance
     residual_share = lam * covariance.diagonal()  # 1 - gamma
     data = lam * mean * mean
     diagonal = weight * data + residual_share
+    # d log|K| / dtheta_i = lam_i S_ii - 1 = -gamma_i (Tipping 2001, appendix A).
     gradient = diagonal - 1.0
+    # d(lam_i mu_i^2) / dtheta_j = -2 lam_i lam_j S_ij mu_i mu_j for i != j; the common factor
+    # -lam_i lam_j S_ij is applied at the end.
     curvature = mean[:, None] * ((2.0 * weight) * mean)
     curvature += covariance
     if shrunk is not None:
         by_penalty = 2.0 * lam * shrunk.diagonal()
         gradient = gradient - by_penalty
         diagonal = diagonal - by_penalty
+        # d(-2 lam_i Q_ii) / dtheta_j = 4 lam_i lam_j S_ij Q_ij for i != j.
         curvature -= 4.0 * shrunk
     if slopes is not None:
         gradient = gradient - 2.0 * slopes[0]

@@ -59,6 +59,7 @@ class Posterior:
     @property
     def weight_precision(self) -> Vector:
         """Prior precision ``alpha`` of each raw weight."""
+        # alpha = lam norm^2 / sigma^2 may overflow to infinity when the noise is at its floor.
         with np.errstate(over="ignore"):
             return self.lam * self.column_norm**2 / self.noise_variance
 
@@ -76,6 +77,7 @@ class Posterior:
         One if the data determine the weight, zero if the prior does.
         """
         inverse = inverse_from_cholesky(self.factor)
+        # In exact arithmetic 0 <= lam_i S_ii <= 1, because G is positive semi-definite.
         return np.clip(1.0 - self.lam * inverse.diagonal(), 0.0, 1.0)
 
     @property
@@ -109,6 +111,8 @@ class Posterior:
         Tipping (2001, eq. 22) adds the noise. The variance of the intercept is included.
         """
         white = self.whiten(atoms)
+        # u' S u = |L^-1 u|^2 is never negative. Atoms are centred, so the posterior of the
+        # intercept is independent of that of the weights and the variances add.
         spread = np.einsum("ij,ij->j", white, white) + self._offset_variance
         return self.noise_variance * spread
 
@@ -133,6 +137,7 @@ class Posterior:
             intercept. Without an intercept this has no effect.
         """
         unit = (atoms - self.column_mean[index] if centred else atoms) / self.column_norm[index]
+        # Marginal covariance of these weights: a block of S, not the inverse of a block of G + Lam.
         block = inverse_from_cholesky(self.factor)[np.ix_(index, index)]
         spread = np.einsum("ij,jk,ik->i", unit, block, unit, optimize=True)
         return unit @ self.unit_mean[index], self.noise_variance * spread
@@ -144,6 +149,8 @@ class Posterior:
         follows from the factor: ``G = L L' - Lam``.
         """
         mean, lam = self.unit_mean[index], self.lam[index]
+        # mu' (L L')_ii mu = |L_i' mu|^2 with the rows i of L. The difference below can be slightly
+        # negative if the prior dominates.
         white = self.factor[index].T @ mean
         squares = float(white @ white) - float(mean @ (lam * mean))
         return max(squares, 0.0) / max(self.n_effective, 1.0)
@@ -157,6 +164,7 @@ class Posterior:
         scale = math.sqrt(self.noise_variance)
         noise = rng.standard_normal((len(self.lam), n_draws))
         weights = np.repeat(self.unit_mean[:, None], n_draws, axis=1)
+        # Cov(L^-T z) = L^-T L^-1 = (L L')^-1 = S.
         weights += scale * solve_lower(self.factor, np.asfortranarray(noise), transposed=True)
         offset = rng.standard_normal(n_draws) * math.sqrt(self._offset_variance) * scale
         return self.unit(atoms) @ weights + (self.target_mean + offset)
@@ -183,6 +191,9 @@ class Posterior:
             Predictive mean and variance of the left-out target, noise included.
         """
         leverage = self.variance(atoms) / self.noise_variance
+        # Sherman-Morrison for the removal of weight * u u' from G + Lam: u' S_without u = h / (1 -
+        # weight h). A row that alone determines a weight has leverage one: the bound avoids
+        # division by zero.
         left = np.maximum(1.0 - weight * leverage, 1e-12)
         mean = target - (target - self.predict(atoms)) / left
         return mean, self.noise_variance * (1.0 + leverage / left)
@@ -236,6 +247,7 @@ def condition(
         quadratic = moments.target_ss - float(moments.correlation[active] @ mean)
     else:
         residual_ss, slope = _residuals(blocks, mean / norm, column_mean, moments.target_mean)
+        # R = min_w |t - Phi w|^2 + w' Lam w: a sum of positive terms, without cancellation.
         quadratic = residual_ss + float(mean @ (lam * mean))
         # One step of iterative refinement: weights of nearly collinear atoms are large and
         # inaccurate. R is a quadratic function of the weights, so its change by the step is known.
@@ -271,6 +283,7 @@ def _residuals(
     """Compute the weighted residual sum of squares, and ``Phi'r`` with the centred atoms."""
     residual_ss, slope = 0.0, np.zeros(len(coef))
     for atoms, target, weight in blocks:
+        # Atoms and target are centred before the product, so that large means do not cancel.
         centred = atoms - column_mean
         residual = target - target_mean - centred @ coef
         weighted = residual if weight is None else weight * residual

@@ -67,6 +67,7 @@ def compute_moments(
     n_samples, n_atoms = dictionary.shape
     if low_memory is None:
         low_memory = 8 * n_samples * n_atoms > storage.store_bytes
+    # The Gram matrix takes n_atoms^2 numbers, at most half of the n_samples n_atoms of the atoms.
     if low_memory and n_atoms <= storage.gram_atoms and n_samples >= 2 * n_atoms:
         known = accumulate_statistics(dictionary, targets, sample_weight).all_moments(centre=centre)
         for moments in known:

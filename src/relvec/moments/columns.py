@@ -33,8 +33,11 @@ def compute_column_scales(
     # A column whose centred norm is below 1e-12 of the raw norm is constant up to rounding.
     with np.errstate(invalid="ignore", over="ignore"):
         raw_ss = centred_ss + total_weight * mean**2
+        # 1e-280 is far above the smallest normal number: squares of small entries do not underflow.
         usable = (centred_ss > 1e-24 * raw_ss) & (centred_ss > 1e-280) & np.isfinite(centred_ss)
     norm = np.sqrt(np.where(usable, centred_ss, 1.0))
+    # Centring leaves an error of EPS |raw column| in a column of length `norm`; relative to the
+    # latter it bounds the error of s = 1 - (sum of squares). The factor covers sums over rows.
     rounding = 100.0 * EPS * np.sqrt(np.where(usable, raw_ss, 1.0)) / norm
     resolution = np.maximum(1e-9, rounding)
     if summed_ss is not None:

@@ -90,6 +90,8 @@ class SufficientStatistics:
         if not len(atoms) or (sample_weight is not None and not sample_weight.any()):
             return self
         if self.shift is None:
+            # sum (x - m)^2 = sum (x - a)^2 - W (m - a)^2: rounding errors are amplified by about
+            # 1 + (m - a)^2 / var(x), so the shift a should be near the mean m.
             share = np.full(len(atoms), 1.0) if sample_weight is None else sample_weight
             share = share / share.sum()
             self.shift = np.concatenate([share @ atoms, share @ targets])
@@ -102,6 +104,8 @@ class SufficientStatistics:
         else:
             self._first += sample_weight @ block
             self.total_weight += float(sample_weight.sum())
+            # Only after the first moments, which are linear in the weight: X' W X = (W^1/2 X)'
+            # (W^1/2 X).
             block *= np.sqrt(sample_weight)[:, None]
         # The transpose of a C-ordered block is Fortran-ordered: no copy is made.
         self._second = dsyrk(1.0, block.T, beta=1.0, c=self._second, overwrite_c=1, lower=1)
@@ -144,6 +148,8 @@ class SufficientStatistics:
             return self._first, self._second
         # x - shift = (x - own shift) + step; expand the products and sum over the rows.
         step = self.shift - shift
+        # sum (y + d)(y + d)' = sum y y' + f d' + d f' + W d d', with f the first moments, d the
+        # step and W the total weight. Half of the last term is in each of cross and cross'.
         cross = np.multiply.outer(self._first + 0.5 * self.total_weight * step, step)
         return self._first + self.total_weight * step, self._second + np.tril(cross + cross.T)
 
@@ -175,6 +181,7 @@ class SufficientStatistics:
         offset = self._first / self.total_weight
         # From moments about the shift to moments about the mean, or about zero without intercept.
         if centre:
+            # Parallel-axis theorem: the mean is at distance `offset` from the shift.
             second -= self.total_weight * np.multiply.outer(offset, offset)
             mean = self.shift + offset
         else:
@@ -183,10 +190,13 @@ class SufficientStatistics:
             second += self.total_weight * np.multiply.outer(self.shift, self.shift)
             mean = np.zeros_like(offset)
         centred_ss = second.diagonal()[:n].copy()
+        # The subtraction of the mean cancels digits: its rounding error is relative to the sums
+        # about the shift.
         summed_ss = shifted_ss if centre else None
         scales = compute_column_scales(mean[:n], centred_ss, self.total_weight, summed_ss)
         unit = scales.usable / scales.norm
         gram = second[:n, :n] * np.multiply.outer(unit, unit)
+        # Exactly one, so that s = 1 - (sum of squares) of an atom alone has no rounding error.
         gram.flat[:: n + 1] = 1.0
         return [
             GramMoments(
@@ -196,6 +206,8 @@ class SufficientStatistics:
                     float(second[n + j, n + j]), float(mean[n + j]), self.total_weight
                 ),
                 scales,
+                # The flat prior of the intercept leaves the density of n - 1 contrasts
+                # (docs/notation.md).
                 n_effective=self.total_weight - float(centre),
                 target_mean=float(mean[n + j]),
             )
@@ -248,6 +260,7 @@ def merge_statistics(*statistics: SufficientStatistics) -> SufficientStatistics:
     result.total_weight = sum(each.total_weight for each in known)
     result.shift = shifts[0].copy()
     if (shifts != shifts[0]).any():
+        # About different shifts: move all to the common mean, where the corrections are smallest.
         means = shifts + [each._first / each.total_weight for each in known]
         result.shift = np.average(means, axis=0, weights=[each.total_weight for each in known])
     for each in known:

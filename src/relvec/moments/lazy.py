@@ -157,6 +157,7 @@ class LazyMoments(Moments):
             uneven = np.abs(mean) > 1e-9 / np.sqrt(n_samples)
             if np.count_nonzero(uneven) > 1:
                 return None
+        # |phi - m 1|^2 = |phi|^2 - n m^2 for an atom of unit norm.
         centred_ss = 1.0 - n_samples * mean**2
         # Of a constant atom, only rounding error is left.
         centred_ss[centred_ss < 1e-9] = 0.0
@@ -181,10 +182,14 @@ class LazyMoments(Moments):
                 target[...] = block
                 block = target
             if self.root_weight is not None:
+                # Weights enter as square roots, so that G = Phi' Phi and t't need no weights. Means
+                # are weighted and subtracted before, since a centred column has sum w (x - m) = 0.
                 block = np.multiply(block, self.root_weight, out=target)
             centred_ss[where] = np.einsum("ij,ij->i", block, block)
             if target is not None:
                 scales = compute_column_scales(mean[where], centred_ss[where], self.total_weight)
+                # An unusable atom becomes zero: its correlation and Gram entries are then zero as
+                # well.
                 target *= (scales.usable / scales.norm)[:, None]
         return compute_column_scales(mean, centred_ss, self.total_weight)
 
@@ -227,6 +232,7 @@ class LazyMoments(Moments):
         if self.stored is not None:
             return rows @ self.stored.T
         if self.root_weight is not None:
+            # The raw atoms lack the square root of the weight; the vectors have theirs already.
             rows = rows * self.root_weight
         # The vectors are centred, so the means of the raw atoms drop out up to rounding error,
         # which the second term removes.
@@ -245,11 +251,13 @@ class LazyMoments(Moments):
         if not len(missing):
             return
         n_atoms, needed = len(known.slot), known.n_rows + len(missing)
+        # A symmetric product of all atoms takes half the operations of a general one.
         is_much = n_atoms <= storage.full_gram_limit and needed > storage.full_gram_share * n_atoms
         if self.stored is not None and is_much:
             self._fetch_all()
             return
         if needed > len(known.rows):
+            # Geometric growth: the total amount of copying stays linear in the number of rows.
             grown = np.empty((max(64, int(1.6 * needed)), n_atoms))
             grown[: known.n_rows] = known.rows[: known.n_rows]
             known.rows = grown

@@ -44,20 +44,26 @@ class WeightedMoments(Moments):
     ) -> None:
         self.dictionary = dictionary
         self.weight = weight
+        # Sum of the curvatures B_nn of the log likelihood (Tipping 2001, eq. 25), in the place of
+        # the number of observations of a regression on the working response.
         total = float(weight.sum())
         self.target_mean = float(weight @ target) / total if centre else 0.0
         centred = target - self.target_mean
         self.active = active
         atoms = dictionary.columns(active)
+        # Right-hand sides of one product Phi' B [1, t, Phi_a]: means, correlations and Gram rows.
         sides = np.column_stack([weight, weight * centred, weight[:, None] * atoms])
         products = dictionary.rmatmat(sides)
         mean = products[:, 0] / total if centre else np.zeros(dictionary.shape[1])
         raw_ss = dictionary.sq_norms(weight)
+        # A difference of sums: `raw_ss` is passed on so that its cancellation enters the
+        # resolution.
         centred_ss = np.maximum(raw_ss - total * mean * mean, 0.0)
         scales = compute_column_scales(mean, centred_ss, total, raw_ss)
         self.usable, self.resolution = scales.usable, scales.resolution
         self.column_mean, self.column_norm = mean, scales.norm
         self._unit = self.usable / scales.norm
+        # The target is centred, so the means of the atoms drop out of Phi' B t.
         self.correlation = products[:, 1] * self._unit
         self.target_ss = resolved_target_ss(
             float(weight @ (centred * centred)), self.target_mean, total
@@ -68,8 +74,10 @@ class WeightedMoments(Moments):
 
     def _scaled(self, products: Matrix, index: IndexArray) -> Matrix:
         """Turn raw inner products with the atoms `index` into Gram rows."""
+        # sum b (x - m_x)(y - m_y) = sum b x y - (sum b) m_x m_y.
         offset = np.multiply.outer(self._total * self.column_mean[index], self.column_mean)
         rows = (products - offset) * np.multiply.outer(self._unit[index], self._unit)
+        # The diagonal is one by definition; the difference above has rounding errors.
         rows[np.arange(len(index)), index] = self.usable[index]
         return rows
 

@@ -130,6 +130,8 @@ class _Ascent:
         problem, self.tuning = self.problem, self.schedule.tuning
         self.moments, self.cap = problem.moments, problem.active_cap
         self.objective = build_objective(problem, self.noise_variance)
+        # A gain below the threshold counts as zero: without it atoms of negligible gain would enter
+        # and leave again.
         self.penalty = np.maximum(problem.min_gain, self.schedule.threshold)
         self.has_entry_penalties = bool((problem.min_gain > self.tuning.negligible_penalty).any())
         self.removals = np.zeros(self.moments.n_atoms, dtype=np.int8)
@@ -147,6 +149,7 @@ class _Ascent:
             self.moments.correlation[active],
             self.theta,
             self.objective.subset(active),
+            # While atoms still enter, the maximum moves and accurate steps would be wasted.
             max_iter=(self.schedule.newton_steps, 3, 100)[self.polish_stage],
             tol=self.schedule.gradient_tol,
             # Only at the end must each atom gain more than its penalty: earlier, others follow.
@@ -192,6 +195,7 @@ class _Ascent:
         gain, net = found.gain, found.net
         entering = net > 0.0
         best = float(gain[entering].max())
+        # Atoms of much smaller gain often gain nothing once the best ones are in the model.
         share = self.schedule.pool_share * best
         order = np.flatnonzero(entering & (gain >= share))
         self.polish_stage = 1 if best < 0.05 and self.schedule.polish else 0
@@ -213,11 +217,14 @@ class _Ascent:
         if len(pool) == 1:
             new, theta = pool, np.clip(np.log(found.lam[order]), THETA_MIN, THETA_MAX)
         else:
+            # Gains fall as similar atoms are chosen; below this share of the best gain none enters.
             penalty = np.maximum(self.penalty[pool], share)
             point = self.maximum.point
             new, theta = select_batch(
                 self.problem, self.active, point, found.screening, pool, penalty, size
             )
+        # Each move raises J, but the thresholds of entry and removal differ, and rounding errors
+        # allow cycles of nearly equal value.
         must_wait = self.removals[new] >= self.tuning.max_removals
         self.is_waiting[new[must_wait]] = True
         self.moments.fetch(new[~must_wait])
@@ -263,6 +270,7 @@ class _Ascent:
         This is the only move that lowers the objective: above the cap the noise variance is not
         identifiable. The trace starts again.
         """
+        # With other precisions held; they are maximised again in the next round.
         loss = self.maximum.point.removal_losses()
         kept = np.sort(np.argsort(-loss, kind="stable")[: self.cap])
         self.active, self.theta = self.active[kept], self.theta[kept]
@@ -298,7 +306,10 @@ class _Ascent:
         if len(active) < 2:
             return False
         self.moments.fetch(active)
+        # Of unit-norm atoms |phi_i' phi_j| = 1 means phi_i = +-phi_j; phi phi' is the same for
+        # both.
         is_copy = np.abs(self.moments.gram(active)) > 1.0 - self.tuning.copy_tolerance
+        # Rounding can leave a diagonal entry below the bound, so it is counted and not assumed.
         if np.count_nonzero(is_copy) == np.count_nonzero(is_copy.diagonal()):
             return False
         pairs = np.argwhere(np.triu(is_copy, 1))
@@ -318,6 +329,7 @@ class _Ascent:
         certificate = Certificate(np.inf, np.inf)
         if found is not None:
             best_net = max(0.0, float(found.net.max(initial=0.0)))
+            # Newton's method has the gradient of -2 J.
             certificate = Certificate(0.5 * maximum.gradient, best_net)
         is_over = found is not None and self.n_rounds < self.schedule.max_rounds
         return State(

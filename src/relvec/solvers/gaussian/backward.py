@@ -23,6 +23,7 @@ __all__ = ["eliminate_backward", "remove_penalties"]
 
 def remove_penalties(problem: Problem, tolerance: float) -> Problem:
     """Return the problem under the flat prior, in which atoms need a gain of `tolerance` only."""
+    # An infinite minimum gain excludes an atom altogether; it is not a penalty to be removed.
     free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tolerance))
     return replace(problem, prior=BoundFlat(problem.prior.noise), min_gain=free)
 
@@ -41,6 +42,8 @@ def eliminate_backward(problem: Problem, start: State, tuning: SearchTuning = DE
         if point is None or state.objective + _penalties(problem, state, point) < best.objective:
             break
         order = np.argsort(_losses(problem, state, point), kind="stable")
+        # The losses hold all other precisions, so only a small fraction of the atoms is removed
+        # before they are computed again.
         rest = np.sort(order[max(1, len(order) // tuning.bulk_removal_size) :])
         state = maximise_precisions(problem, State(state.active[rest], state.theta[rest]))
         if state.objective > best.objective:
@@ -51,6 +54,7 @@ def eliminate_backward(problem: Problem, start: State, tuning: SearchTuning = DE
 
 def _penalties(problem: Problem, state: State, point: Point) -> float:
     """Sum of all penalties of a model: per atom, per degree of freedom, and log prior density."""
+    # point.prior contains -sum c_i gamma_i and the log density: minus it is what they cost.
     return float(problem.min_gain[state.active].sum()) - point.prior
 
 
@@ -65,4 +69,5 @@ def _losses(problem: Problem, state: State, point: Point) -> Vector:
     stats = compute_leave_one_out(point.lam, covariance.diagonal(), mean, point.quadratic, shrunk)
     density = prior.log_density(state.theta, noise) if prior.has_density else None
     loss = removal_loss(stats, point.lam, point.quadratic, n, noise, density)
+    # Negative if the model without the atom has the higher objective.
     return loss - problem.min_gain[active]

@@ -31,6 +31,8 @@ def find_subset_states(problem: Problem, tuning: SearchTuning = DEFAULT) -> list
     usable = np.flatnonzero(moments.usable & np.isfinite(problem.min_gain))
     gram, correlation = moments.gram(usable), moments.correlation[usable]
     n, target_ss, prior, noise = build_objective(problem, problem.noise_variance).subset(usable)
+    # A well-determined atom has gamma near one and thus the whole penalty c; log(N) / 2 stands for
+    # its Occam factor -1/2 log((lam + s) / lam), which least squares does not have.
     penalty = problem.min_gain[usable] + prior.penalty + 0.5 * np.log(max(n, 1.0))
 
     def fit(residual: Vector) -> Vector:
@@ -44,10 +46,12 @@ def find_subset_states(problem: Problem, tuning: SearchTuning = DEFAULT) -> list
     least = _least_residual(gram, correlation, target_ss, n)
     highest, limit = fit(np.array([target_ss, least])).tolist()
     for size in range(1, 1 + min(tuning.max_subset_size, len(usable), problem.active_cap)):
+        # No subset of this size or larger can have a higher score than the best one so far.
         if limit - size * penalty.min() < highest:  # bound: R of all columns
             break
         atoms, residual = _enlarge(level, gram, correlation, target_ss, moments.resolution[usable])
         score = fit(residual) - penalty[atoms].sum(axis=1)
+        # A subset occurs at most once for each of its atoms, so this many contain `beam` different.
         best = np.argsort(-score, kind="stable")[: tuning.max_subset_size * beam]
         # The same subset is reached from each of its own subsets of one atom less: keep it once.
         _, first = np.unique(atoms[best], axis=0, return_index=True)
@@ -60,6 +64,7 @@ def find_subset_states(problem: Problem, tuning: SearchTuning = DEFAULT) -> list
         # MacKay's fixed point alpha = gamma / mu^2 with gamma = 1 at the least-squares weights.
         weights = _least_squares(gram[np.ix_(atoms, atoms)], correlation[atoms])
         variance = left / n if noise is None else noise
+        # lam = alpha sigma^2 = sigma^2 / mu^2 in units of the noise.
         theta = np.log(variance / np.maximum(weights**2, 1e-300))
         starts.append(State(usable[atoms], np.clip(theta, THETA_MIN, THETA_MAX)))
     return starts
@@ -84,15 +89,19 @@ def _enlarge(
 ) -> tuple[IndexArray, Vector]:
     """Return every subset extended by every further atom, and its residual sum of squares."""
     inner = gram[subsets[:, :, None], subsets[:, None, :]]
+    # As in `_least_squares`: atoms with s at their resolution may be in the subset.
     inner = inner + 1e-12 * np.eye(subsets.shape[1])
     rows, own = gram[subsets], correlation[subsets]
     solved = np.linalg.solve(inner, np.concatenate([rows, own[:, :, None]], axis=2))
+    # The limit lam -> 0 of the factors of Tipping & Faul (2003): inner product with the residual,
+    # and squared norm of the part of the atom that is orthogonal to the subset.
     q = correlation - np.einsum("skp,sk->sp", rows, solved[:, :, -1])
     s = 1.0 - np.einsum("skp,skp->sp", rows, solved[:, :, :-1])
     left = target_ss - np.einsum("sk,sk->s", own, solved[:, :, -1])
     allowed = s > resolution
     np.put_along_axis(allowed, subsets, False, axis=1)
     which, atom = np.nonzero(allowed)
+    # Block inverse of the enlarged Gram matrix: its last pivot is s.
     residual = left[which] - q[which, atom] ** 2 / s[which, atom]
     atoms = np.sort(np.concatenate([subsets[which], atom[:, None]], axis=1), axis=1)
     return atoms, np.maximum(residual, 1e-14 * target_ss)

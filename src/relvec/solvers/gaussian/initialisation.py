@@ -47,10 +47,14 @@ def fit_ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     eigenvalues, vectors = np.linalg.eigh(moments.gram(usable))
     eigenvalues = np.maximum(eigenvalues, 0.0)
     projections = (vectors.T @ moments.correlation[usable]) ** 2
+    # At e^3 times the largest eigenvalue the atoms explain little; e^-30 of it is a few hundred
+    # times the rounding error of the eigenvalues.
     top = np.log(max(float(eigenvalues.max(initial=1.0)), 1e-300))
     grid = np.linspace(top - 30.0, top + 3.0, 133)
     shifted = eigenvalues + np.exp(grid)[:, None]
     quadratic = np.maximum(target_ss - (projections / shifted).sum(axis=1), 1e-10 * target_ss)
+    # Determinant lemma, as in the docstring. The noise is profiled out: R / N below is the estimate
+    # from which ascents take the noise they hold.
     log_det = np.log(shifted).sum(axis=1) - len(usable) * grid
     cost = n * np.log(quadratic) + log_det
     density = np.zeros(len(grid))
@@ -62,6 +66,8 @@ def fit_ridge(problem: Problem, tuning: SearchTuning = DEFAULT) -> Ridge:
     best = int(np.argmin(cost))
     value = gaussian_objective(n, float(quadratic[best]), float(log_det[best]), None)
     if prior.is_penalised:
+        # gamma_i = (S G)_ii = sum_k V_ik^2 g_k / (g_k + lam). The penalty is not part of the search
+        # over lam, only of the value that is compared with sparse optima.
         share = eigenvalues / shifted[best]
         value -= float((prior.penalty * (vectors**2 @ share)).sum())
     value += float(density[best])
@@ -85,9 +91,12 @@ def build_dense_state(
     for _ in range(tuning.dense_sweeps):
         present = objective.subset(active)
         update = _update_by_mackay(evaluate_robustly(gram, correlation, theta, present), present)
+        # MacKay's fixed point reaches an infinite precision only in the limit, so a finite bound
+        # decides that an atom is superfluous.
         kept = update < np.log(tuning.max_dense_lam)
         if not kept.any():
             kept[np.argmin(update)] = True
+        # Of the atoms that stay: precisions on their way to infinity never settle.
         change = float(np.abs(update - theta)[kept].max())
         theta = np.clip(update[kept], THETA_MIN, THETA_MAX)
         if not kept.all():
@@ -106,12 +115,15 @@ def _update_by_mackay(point: Point, objective: Objective) -> Vector:
     if prior.is_penalised:
         covariance = point.covariance
         variance = covariance.diagonal()
+        # Diagonal of Q, see `relvec.evidence.penalised_shrinkage`.
         others = np.einsum("ij,j,ij->i", covariance, prior.penalty * point.lam, covariance)
         shrunk = prior.penalty * variance - others
     else:
         variance = inverse_diagonal_from_cholesky(point.factor)
+    # At gamma = 0 the update would be lam = 0, no prior at all, instead of a large lam.
     gamma = np.minimum(np.maximum(1.0 - point.lam * variance, 1e-15), 1.0)
     noise = objective.noise_variance_at(point)
+    # mu = L^-T L^-1 Phi't: without the whole covariance if there is no penalty.
     mean = solve_lower(point.factor, point.whitened, transposed=True)
     density = prior.fixed_point_terms(point.theta, noise)
     with np.errstate(divide="ignore"):
@@ -123,6 +135,7 @@ def mix_with_ridge(state: State, start: Ridge, share: float, n_atoms: int) -> Ve
     """Average the prior variances of a state and of the ridge regression; return log precisions."""
     variance = np.zeros(n_atoms)
     variance[state.active] = (1.0 - share) * np.exp(-state.theta)
+    # K is linear in the prior variances 1 / lam, not in the precisions (see `average_states`).
     variance[start.atoms] += share * np.exp(-start.log_lam)
     return -np.log(variance[start.atoms])
 

@@ -122,6 +122,7 @@ def find_swaps(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) -
     if point is None or not len(active):
         return []
     similarity = np.abs(problem.moments.gram(active))
+    # Below every absolute correlation: an atom is not its own neighbour.
     np.fill_diagonal(similarity, -1.0)
     count = min(tuning.n_merge_partners, len(active) - 1)
     nearest = np.argsort(-similarity, axis=1, kind="stable")[:, :count]
@@ -159,30 +160,38 @@ def _evaluate_without(
     moments, min_gain = problem.moments, problem.min_gain
     lam, rows, covariance, mean = point.lam, moments.gram_rows(active), point.covariance, point.mean
     weights, density = covariance @ rows, point.density
+    # Woodbury: phi' K^-1 phi = 1 - G_ma S G_am and phi' K^-1 t = phi't - G_ma mu, all atoms in K.
     s_with = 1.0 - np.einsum("ij,ij->j", rows, weights)
     q_with = moments.correlation - mean @ rows
     s, q, w = np.empty((3, len(sets), len(s_with)))
     quadratic, loss = np.empty((len(sets), 1)), np.empty(len(sets))
     penalty = np.broadcast_to(prior.penalty, s_with.shape)
+    # S diag(c) Lam, of which the terms of w after a removal are made (`compute_entry_penalty`).
     shrinking = covariance * (penalty[active] * lam)
     if prior.is_penalised:
         weighted, taken_up = shrinking @ weights, (penalty[active] * lam) @ weights**2
     for number, out in enumerate(sets):
+        # Removing B from the model takes S to S - S_.B T S_B. on the other atoms (Schur
+        # complement).
         block = covariance[np.ix_(out, out)]
         inverse = np.linalg.inv(block)
         y = inverse @ weights[out]
         s[number] = s_with + np.einsum("ij,ij->j", weights[out], y)
         q[number] = q_with + mean[out] @ y
         quadratic[number] = point.quadratic + mean[out] @ inverse @ mean[out]
+        # |G + Lam| = |(G + Lam)_rest| / |S_BB|: the change of log|K| by the removal.
         log_det = np.linalg.slogdet(block)[1] + np.log(lam[out]).sum()
         if noise is None:
             fit = n * np.log(quadratic[number, 0] / point.quadratic)
         else:
             fit = (quadratic[number, 0] - point.quadratic) / noise
+        # J with the set less J without it; the penalties of its atoms are no longer due.
         loss[number] = 0.5 * (fit + log_det) - min_gain[active[out]].sum()
         if density is not None:
             loss[number] += density[out].sum()
         if prior.is_penalised:
+            # b becomes b - S_.B y, which vanishes on B itself: so sum_i c_i lam_i b_i^2 over all
+            # active atoms, expanded into three terms, is the sum over those that remain.
             rest = shrinking[out] @ covariance[:, out]
             w[number] = penalty * s[number] - (
                 taken_up
@@ -195,6 +204,7 @@ def _evaluate_without(
             loss[number] -= np.trace(inverse @ (half * block - rest))
     stats = Statistics(s, q, w if prior.is_penalised else None, quadratic)
     gain, best = prior.best_precision(stats, n, noise)
+    # An atom whose s is at the rounding level is a linear combination of those that remain.
     usable = moments.usable & (s > moments.resolution)
     gain = np.where(usable, gain - min_gain, -np.inf)
     gain[:, active] = -np.inf

@@ -142,8 +142,11 @@ def evaluate(
     # R = t't - (Phi't)' (G + Lam)^-1 Phi't, by the Woodbury identity for K^-1.
     whitened = solve_lower(factor, correlation)
     quadratic = target_ss - float(whitened @ whitened)
+    # R is a difference: not positive if the atoms fit the target to rounding error. A constant
+    # target without atoms has R = 0, which only a profiled noise (log R) cannot use.
     if not quadratic > 0.0 and (len(lam) or noise is None):
         return None
+    # Determinant lemma: log|K| = log|G + Lam| - log|Lam|.
     log_det = log_det_cholesky(factor) - float(theta.sum())
     cost = (n * math.log(quadratic) if noise is None else quadratic / noise) + log_det
     point = Point(
@@ -153,6 +156,8 @@ def evaluate(
         point.density = prior.log_density(theta, noise)
         point.prior += float(point.density.sum())
     if prior.is_penalised:
+        # Penalty sum_i c_i gamma_i on effective degrees of freedom (Schmolck 2008), exact for atoms
+        # that are not orthogonal.
         point.prior -= float((prior.penalty * (1.0 - lam * point.covariance.diagonal())).sum())
     point.cost -= 2.0 * point.prior
     return point
@@ -171,6 +176,8 @@ def evaluate_robustly(
         point = evaluate(gram, correlation, np.log(lam), objective)
         if point is None and not lam.min(initial=np.inf) < 1e100:
             raise FloatingPointError("the evidence is not finite at any precision")
+        # A larger precision raises R towards t't > 0, so this ends. Only the smallest precisions,
+        # which cause the cancellation, are changed.
         lam = np.maximum(lam, 10.0 * lam.min(initial=np.inf))
     return point
 
@@ -191,6 +198,8 @@ def _find_survivors(
     is_kept, variance = None, covariance.diagonal()
     for n_left in range(len(mean), 0, -1):
         stats = compute_leave_one_out(lam, variance, mean, quadratic, shrunk)
+        # Tipping & Faul (2003): the best precision is infinite if q^2 <= s (in units of the noise),
+        # with s, q and R of the model without the atom.
         is_removed = prior.has_no_gain(stats, n, noise)
         if entry_penalty is None and not is_removed.any():
             break
@@ -203,9 +212,13 @@ def _find_survivors(
         n_going = int(np.count_nonzero(is_removed))
         if not n_going:
             break
+        # After each removal s and q of the others change: only the atom of smallest loss goes, then
+        # all criteria are computed again.
         loss = np.where(is_removed, loss, np.inf)
         if is_kept is None:
             is_kept = np.ones(len(mean), dtype=bool)
+            # Several removals at once are not exact: of two similar atoms each may be superfluous
+            # only because of the other. So half of them go, and the caller checks the objective.
             if n_going > bulk and n_left > 40:
                 is_kept[np.argsort(loss, kind="stable")[: n_going // 2]] = False
                 return is_kept, True
@@ -217,10 +230,12 @@ def _find_survivors(
         root = math.sqrt(covariance[worst, worst])
         a = covariance[:, worst] / root
         if shrunk is not None:
+            # Before the downdate of S, which the formula for Q needs in its old form.
             downdate_penalised_shrinkage(prior.penalty, shrunk, covariance, lam, a)
         mean -= a * (mean[worst] / root)
         mean[worst] = 0.0
         covariance -= a[:, None] * a
+        # Rows of removed atoms are zero now; one avoids a division by zero in their statistics.
         variance = np.where(is_kept, covariance.diagonal(), 1.0)
     return is_kept, False
 
@@ -231,6 +246,8 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
     The Hessian is first scaled by its diagonal, so that one shift suits log precisions of very
     different curvature. The shift grows until the shifted Hessian is well conditioned.
     """
+    # Near an inflection the curvature is close to zero while the gradient is not: the gradient
+    # then sets the scale.
     unit = 1.0 / np.sqrt(np.maximum(np.abs(hessian.diagonal()) + np.abs(gradient), 1e-8))
     scaled = hessian * unit
     scaled *= unit[:, None]
@@ -239,13 +256,18 @@ def _direction(gradient: Vector, hessian: Matrix, max_step: float) -> Vector:
         factor = shifted_cholesky(scaled, shift)
         if factor is not None:
             pivots = factor.diagonal()
+            # The squared ratio of the pivots estimates the reciprocal condition number: a direction
+            # of a nearly singular Hessian is dominated by rounding errors.
             if pivots.min() ** 2 > 1e-10 * pivots.max() ** 2:
                 break
         if not shift and not np.isfinite(hessian).all():
             raise FloatingPointError("the curvature of the evidence is not finite")
+        # Multiples of the identity, increased until the factorisation succeeds (Nocedal & Wright
+        # 2006, algorithm 3.3).
         shift = 3.0 * shift or 0.1
     step = unit * solve_cholesky(factor, -unit * gradient)
     largest = float(np.abs(step).max())
+    # The whole step is shortened, not its entries: it stays a direction of descent.
     return step * (max_step / largest) if largest > max_step else step
 
 
@@ -272,6 +294,8 @@ def _newton_step(
     # A precision at its bound is stationary if the objective rises beyond the bound.
     if len(theta) and (theta.min() <= THETA_MIN or theta.max() >= THETA_MAX):
         held = ((theta <= THETA_MIN) & (gradient > 0)) | ((theta >= THETA_MAX) & (gradient < 0))
+        # Unit rows and columns in the Hessian leave the Newton step of the other precisions as if
+        # the held ones were constants.
         gradient[held] = 0.0
         hessian[held] = hessian[:, held] = 0.0
         hessian[held, held] = 1.0
@@ -281,6 +305,8 @@ def _newton_step(
     step, length = _direction(gradient, hessian, tuning.max_newton_step), 1.0
     precision = n / quadratic if noise is None else 1.0 / noise
     data = precision * (target_ss + len(mean) * float(mean @ mean))
+    # First-order effect of a relative error EPS in G and t't on -2 J: dR = -mu' dG mu and d log|G +
+    # Lam| = tr(S dG), each with a factor k for the norm of dG.
     rounding = 4.0 * EPS * (abs(cost) + data + len(mean) * float(covariance.trace()))
     slope = float(gradient @ step)
     if -slope < rounding:
@@ -290,6 +316,8 @@ def _newton_step(
         trial = evaluate(point.gram, point.correlation, trial_theta, point.objective)
         if (
             trial is not None
+            # Sufficient decrease (Nocedal & Wright 2006, eq. 3.4), up to rounding errors: near the
+            # maximum they exceed the decrease.
             and trial.cost <= cost + tuning.armijo_fraction * length * slope + rounding
         ):
             return trial, steepest, False
@@ -338,6 +366,7 @@ def maximise(
             gram, correlation = point.gram[left[:, None], left], point.correlation[left]
             objective = point.objective.subset(left)
             smaller = evaluate_robustly(gram, correlation, point.theta[left], objective)
+            # One-by-one removals are exact and need no check; those at once may have lowered J.
             if in_bulk and smaller.cost > point.cost:
                 bulk = len(kept)  # removed too many at once: one by one from now on
                 continue

@@ -64,7 +64,9 @@ class Group:
     def __init__(self, squares: Vector, c: float, penalty: float = 0.0) -> None:
         self.squares, self.c, self.penalty = squares, float(c), float(penalty)
         self.threshold = entry_threshold(c, penalty)
+        # u = a / s exceeds T as long as s < a / T.
         self.breakpoints = squares / self.threshold
+        # Sums of squares of the smallest coefficients: the left-out terms of h in O(1).
         self.sums = np.concatenate([[0.0], np.cumsum(squares)])
 
     def first_kept(self, s: float) -> int:
@@ -75,6 +77,7 @@ class Group:
         """Contribution of the kept coefficients to ``h``: ``c s^2 sum 1 / (a - 2 c s)``."""
         if not self.c:
             return 0.0
+        # a - 2 c s = s v with v > 1 for a kept coefficient: positive, no division by zero.
         gap = self.squares[first:] - 2.0 * self.c * s
         return self.c * s * s * float((1.0 / gap).sum())
 
@@ -95,9 +98,13 @@ class Group:
         Each contribution rises up to its breakpoint, where the coefficient is no longer kept, and
         falls beyond it.
         """
+        # Such a coefficient contributes c s^2 / (a - 2 c s) below its breakpoint, (a - s) / 2
+        # above. The lower bound is the smaller of the values at the ends of the interval.
         crossing = self.squares[first:last]
         rising = self.c * low * low / (crossing - 2.0 * self.c * low)
         below = float(np.minimum(rising, 0.5 * (crossing - high)).sum())
+        # Upper bound: (a - s) / 2 at s = a / T. The kept branch ends there at c a / (T (T - 2 c)),
+        # which is not larger since T >= 1 + 2 c; equal without a penalty of the atom.
         reach = 0.5 * (1.0 - 1.0 / self.threshold)
         return below, reach * float(self.sums[last] - self.sums[first])
 
@@ -136,8 +143,11 @@ class Curve:
             first = group.first_kept(s)
             kept = group.squares[first:]
             count, ss, n_kept = count + first, ss + float(group.sums[first]), n_kept + len(kept)
+            # -1/2 (log s + a / s) plus the gain (v - 1 - log v) / 2 of a kept coefficient: with v =
+            # a / s - 2 c the logarithm of s and the term a / s drop out.
             active += float(np.log(kept - 2.0 * group.c * s).sum())
             active += len(kept) * (1.0 + 2.0 * group.c)
+        # All groups have the same penalty of an atom; they differ in c only.
         return -0.5 * (count * math.log(s) + ss / s + active) - self.groups[0].penalty * n_kept
 
     def slope(self, s: float) -> float:
@@ -163,6 +173,7 @@ class Curve:
         self, low: float, high: float, firsts: Sequence[int], lasts: Sequence[int]
     ) -> tuple[float, float]:
         """Bounds of ``h`` on an interval that has the breakpoints of the atoms ``first:last``."""
+        # Left-out terms are largest at the lower end, kept terms at the upper end: monotone bounds.
         below, above = self._falling(firsts, high)[0], self._falling(firsts, low)[0]
         for group, first, last in zip(self.groups, firsts, lasts, strict=True):
             least, most = group.crossing_bounds(low, high, first, last)
@@ -174,10 +185,12 @@ class Curve:
         """Return every local maximum, and the lower end if the profile falls from there."""
         if not self.total > 0.0:
             return []
+        # If nothing is kept, J is that of the noise alone, with its maximum at the mean square.
         mean = self.total / self.count
         low = NOISE_FLOOR * mean
         end = max((float(group.breakpoints[-1]) for group in self.groups if len(group.squares)),
                   default=0.0)  # fmt: skip
+        # Beyond the last breakpoint nothing is kept: the mean square is a maximum if it is there.
         found = [mean] if mean >= end else []
         if end <= low:
             return found or [low]
@@ -196,6 +209,7 @@ class Curve:
         """Return the maximum in an interval, or its halves to be searched, or neither."""
         firsts = [group.first_kept(low) for group in self.groups]
         lasts = [int(np.searchsorted(group.breakpoints, high, "left")) for group in self.groups]
+        # h is a sum of `count` terms of the size of s.
         rounding = self.rounding * self.count * low
         below, above = self._bounds(low, high, firsts, lasts)
         # h is the derivative of J: without a change of sign there is no maximum inside.
@@ -203,8 +217,12 @@ class Curve:
             return [], []
         crossing = [last - first for first, last in zip(firsts, lasts, strict=True)]
         if max(crossing) <= 0:
+            # No breakpoint inside: h is convex and has at most one change from positive to
+            # negative. At a breakpoint h does not fall, so no maximum of J is there.
             root = self._first_root(low, high, firsts)
             return [] if root is None else [root], []
+        # Geometric mean: noise variances extend over many orders of magnitude. In a short interval
+        # a breakpoint is taken, so that the number of those inside is halved and the search ends.
         middle = math.sqrt(low * high)
         if high < 1.01 * low:
             most = int(np.argmax(crossing))
@@ -223,6 +241,7 @@ class Curve:
             value, slope = self._h(firsts, s)
             if value <= rounding:
                 break
+            # A convex function that is positive and rises has no root further to the right.
             if slope >= 0.0:
                 return None
             step = -value / slope
@@ -298,6 +317,7 @@ def profile_noise(
     _check_noise_identifiable(c, noise_rate)
     flat = np.reshape(z, -1)
     if flat.size > exact_limit:
+        # Ceiling division: at most a quarter of the limit.
         sample = flat[:: -(-flat.size // (exact_limit >> 2))]
         start = profile_noise(sample, c).noise_variance
         return iterate_noise(flat, c, start, noise_shape=noise_shape, noise_rate=noise_rate)
@@ -377,6 +397,7 @@ def iterate_noise(
 
 def _split_coefficients(flat: Vector, c: float, noise_only: NoiseOnly, s: float) -> Curve:
     """Sort the coefficients that may be kept at noise variances above ``s / 4``; count the rest."""
+    # The margin of four lets s fall during the iteration without reading the data again.
     cut = 0.25 * s * entry_threshold(c)
     count, ss = noise_only
     candidates = []

@@ -73,6 +73,7 @@ class OddsLearner(BaseEstimator):
         solver = SequentialSolver() if self.solver is None else self.solver
         n_atoms = max(int(np.count_nonzero(problem.moments.usable)), 1)
         relay, found = Relay(monitor), []
+        # log M expects about one atom; half of it, odds of 1 to sqrt(M), about sqrt(M) atoms.
         for share in (1.0, 0.5):
             penalty = max(share * math.log(n_atoms), LEAST_PENALTY)
             count = -1
@@ -81,6 +82,9 @@ class OddsLearner(BaseEstimator):
                 solution = solver.solve(penalised, warm_start=warm_start, monitor=relay)
                 relay.n_iter += solution.n_iter
                 before, count = count, len(solution.active)
+                # The objective contains -penalty for each atom, which depends on the round.
+                # Solutions are compared by log evidence plus the log prior probability of their set
+                # of atoms instead.
                 value = solution.objective + penalty * count - _log_sets(n_atoms, count)
                 found.append((value, f"penalty {penalty:.3g}", solution))
                 if relay.is_stop_requested or count == before:
@@ -113,10 +117,12 @@ def inclusion_penalty(n_atoms: int, count: int) -> float:
     >>> round(inclusion_penalty(500, 0), 1), round(inclusion_penalty(500, 50), 1)
     (6.2, 2.2)
     """
+    # Laplace's rule of succession: p = (k + 1) / (M + 2), so (1 - p) / p = (M - k + 1) / (k + 1).
     return max(math.log((n_atoms - count + 1.0) / (count + 1.0)), LEAST_PENALTY)
 
 
 def _log_sets(n_atoms: int, count: int) -> float:
     """Minus the log prior probability of a set of so many atoms."""
+    # int p^k (1 - p)^(M - k) dp = 1 / ((M + 1) binomial(M, k)) (Scott & Berger 2010).
     log_binomial = gammaln(n_atoms + 1) - gammaln(count + 1) - gammaln(n_atoms - count + 1)
     return float(log_binomial) + math.log(n_atoms + 1)

@@ -132,6 +132,7 @@ class _ClosedForm:
         self.problem = problem
         moments, noise = problem.moments, problem.prior.noise
         usable = np.flatnonzero(moments.usable)
+        # For orthonormal atoms z = Phi't are the coefficients of the data.
         squares = moments.correlation[usable] ** 2
         self.entry_penalty = float(problem.min_gain[usable[0]])
         self.penalty = np.broadcast_to(problem.prior.penalty, moments.correlation.shape)
@@ -143,9 +144,12 @@ class _ClosedForm:
         breakpoints = squares / thresholds[kind]
         order = len(squares) - 1 - np.argsort(breakpoints[::-1], kind="stable")
         self.atoms, squares, kind = usable[order], squares[order], kind[order]
+        # Atoms beyond the cap can never be kept; the noise has to explain them.
         first = len(squares) - cap
         self.excluded = float(breakpoints[order[first - 1]]) if first else 0.0
         """Noise variance below which atoms excluded by the cap would be kept."""
+        # By Parseval's identity t't = sum z^2 + (squares outside the span of the atoms). A complete
+        # basis leaves nothing outside, and the difference would be rounding error.
         outside = max(moments.n_effective - len(squares), 0.0)
         outside_ss = moments.target_ss - float(squares.sum()) if outside > 0.0 else 0.0
         self.curve = Curve(
@@ -173,12 +177,14 @@ class _ClosedForm:
         candidates = [
             self._evaluate_noise(s) for s in (self.curve.maxima() if held is None else [held])
         ]
+        # At the cap the noise is not identifiable: these maxima come last whatever their value.
         candidates.sort(
             key=lambda each: (not each.reached_max_active, each.objective), reverse=True
         )
         best = candidates[0]
         active = np.sort(self.atoms[len(self.atoms) - best.n_active :])
         squares = self.problem.moments.correlation[active] ** 2
+        # kappa = 1 / (1 + lam) = 1 - 1 / v, so lam = 1 / (v - 1) with v = u - 2 c.
         lam = 1.0 / (squares / best.noise - 2.0 * self.penalty[active] - 1.0)
         certificate = self._certificate(active, lam, best.noise)
         return Solution(
@@ -201,12 +207,16 @@ class _ClosedForm:
         """Derivatives at the solution, and the best gain of an atom left out."""
         problem, moments = self.problem, self.problem.moments
         c, noise_prior = self.penalty[active], problem.prior.noise
+        # G = I: S = kappa, gamma = kappa and Q = c kappa^2 in
+        # `relvec.evidence.gradient_and_hessian`, here with the sign and factor of dJ / d log lam.
         kappa = 1.0 / (1.0 + lam)
         mean = kappa * moments.correlation[active]
         gradient = 0.5 * (kappa + 2.0 * c * lam * kappa**2 - lam * mean**2 / noise)
         outside = moments.usable.copy()
         outside[active] = False
         z = moments.correlation[outside]
+        # R = t't - mu' Phi't. An absent atom has s = 1, q = z and w = c, as it is orthogonal to
+        # all.
         quadratic = moments.target_ss - float(mean @ moments.correlation[active])
         stats = Statistics(
             np.ones_like(z),

@@ -53,8 +53,11 @@ def find_best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> fl
     Its stationary points are those of expectation maximisation, ``rate = 2 (M + a - 1) / (sum
     E[gamma_i] + 2 b)``. An atom with ``s = quality = 0`` contributes nothing.
     """
+    # Contribution of one atom to the log evidence (Tipping & Faul 2003) in terms of its prior
+    # variance gamma = 1 / lam: q^2 / (lam + s) = q^2 gamma / (1 + s gamma).
     spread = s[:, None] * VARIANCES
     log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
+    # dgamma = gamma d(log gamma), for the trapezoidal rule in log gamma.
     log_weight += np.log(VARIANCES)
     log_weight -= log_weight.max(axis=1, keepdims=True)  # a constant in the rate
     weight = np.exp(log_weight)
@@ -63,6 +66,8 @@ def find_best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> fl
         rate = np.exp(log_rate)
         with np.errstate(divide="ignore"):  # zero evidence of an atom at extreme rates
             evidence = np.log(weight @ np.exp(-0.5 * np.multiply.outer(VARIANCES, rate)))
+        # Factor rate / 2 of each exponential density (Park & Casella 2008), and the Gamma density
+        # of the rate; constants are left out.
         count = len(s) + hyperprior.shape - 1.0
         total: Vector = evidence.sum(axis=0) + count * log_rate - hyperprior.inverse_scale * rate
         return total
@@ -71,6 +76,8 @@ def find_best_rate(s: Vector, quality: Vector, hyperprior: RateHyperprior) -> fl
     for _ in range(5):  # each refinement divides the spacing of the rates by eight
         best = float(grid[np.argmax(value(grid))])
         step = float(grid[1] - grid[0])
+        # The maximum is between the neighbours of the best point, if the grid resolves the
+        # objective.
         grid = best + step * np.linspace(-1.0, 1.0, 17)
     return math.exp(best)
 
@@ -83,6 +90,7 @@ def compute_expected_variances(s: Vector, quality: Vector, rate: float) -> Vecto
     spread = s[:, None] * VARIANCES
     log_weight = 0.5 * (quality[:, None] * VARIANCES / (1.0 + spread) - np.log1p(spread))
     log_weight += np.log(VARIANCES) - 0.5 * rate * VARIANCES
+    # The maximum cancels in the ratio of the integrals and prevents overflow.
     weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
     result: Vector = weight @ VARIANCES / weight.sum(axis=1)
     return result
@@ -161,6 +169,8 @@ class RateLearner:
         flat = self._flat(problem, warm_start, relay)
         held = problem
         if problem.noise_variance is None and flat.noise_variance > 0.0:
+            # The rate is in units of the noise: a larger noise makes the weights look smaller,
+            # which raises the rate, which leaves more of the data to the noise.
             held = replace(problem, noise_variance=flat.noise_variance)
         solution = flat
         log_rate, low, high, settled = -math.inf, -math.inf, math.inf, False
@@ -171,6 +181,8 @@ class RateLearner:
             settled = abs(wanted - log_rate) < self.tol or high - low < self.tol
             if settled:
                 break
+            # The best rate given the model at `log_rate` says on which side the fixed point is.
+            # Outside the bracket known so far, bisection replaces the proposal.
             low, high = (log_rate, high) if wanted > log_rate else (low, log_rate)
             log_rate = wanted if low < wanted < high else 0.5 * (low + high)
             relay.n_iter += solution.n_iter
@@ -181,6 +193,7 @@ class RateLearner:
             )
         n_iter, converged = relay.n_iter + solution.n_iter, solution.converged and settled
         solution = self._with_expected_variances(held, solution)
+        # The bound is on the RMSE, the errors are mean squares.
         if _cross_validated_error(problem, solution) > MAX_ERROR_RATIO**2 * _cross_validated_error(
             problem, flat
         ):
@@ -196,6 +209,8 @@ class RateLearner:
             if not (is_free and flat.reached_max_active) or relay.is_stop_requested:
                 return flat
             relay.n_iter += flat.n_iter
+        # With more atoms than the data determine, the flat prior fits the noise, and its estimate
+        # is of no use: log M for each atom expects about one of them in the model (see `odds`).
         penalty = np.maximum(problem.min_gain, math.log(moments.n_atoms))
         return self.solver.solve(replace(problem, min_gain=penalty), monitor=relay)
 
@@ -205,6 +220,7 @@ class RateLearner:
             return solution
         fit = condition(problem, solution.active, np.exp(solution.log_lam))
         stats = compute_statistics(problem, fit).subset(solution.active)
+        # q of the papers is in units of the noise: q_m^2 / s_m = q^2 / (s sigma^2).
         quality = stats.q**2 / solution.noise_variance
         expected = compute_expected_variances(stats.s, quality, solution.laplace_rate)
         return replace(solution, log_lam=-np.log(expected))
@@ -227,6 +243,7 @@ def _cross_validated_error(problem: Problem, solution: Solution) -> float:
     """Mean squared error by generalised cross-validation: ``RSS N / (N - sum gamma)^2``."""
     fit = condition(problem, solution.active, np.exp(solution.log_lam))
     n = problem.moments.n_effective
+    # The bound keeps a model that interpolates the data from dividing zero by zero.
     return fit.residual_ss * n / max(n - float(fit.gamma.sum()), 1e-3 * n) ** 2
 
 

@@ -48,6 +48,7 @@ class Fit(NamedTuple):
     @property
     def residual_ss(self) -> float:
         """``|t - Phi mu|^2``."""
+        # R = |t - Phi mu|^2 + mu' Lam mu.
         return max(self.quadratic - float(self.lam @ self.mean**2), 0.0)
 
 
@@ -72,12 +73,15 @@ def condition(problem: Problem, active: IndexArray, lam: Vector) -> Fit:
     shrunk = np.zeros(len(lam))
     prior = problem.prior.subset(active)
     if prior.is_penalised:
+        # Q_ii = c_i S_ii - sum_k c_k lam_k S_ik^2. The term k = i is combined with the first one to
+        # c_i S_ii gamma_i, which does not cancel for a weak atom (gamma near zero).
         others = covariance**2 @ (prior.penalty * lam)
         others -= prior.penalty * share * covariance.diagonal()
         shrunk = prior.penalty * covariance.diagonal() * gamma - others
         if isinstance(prior.penalty, float):
             shrunk = np.maximum(shrunk, 0.0)  # only unequal penalties can make it negative
     whitened = solve_lower(factor, correlation)
+    # Woodbury: R = t't - |L^-1 Phi't|^2.
     quadratic = max(moments.target_ss - float(whitened @ whitened), 0.0)
     mean = solve_cholesky(factor, correlation)
     return Fit(active, lam, factor, whitened, covariance, mean, gamma, shrunk, quadratic, log_det)
@@ -93,6 +97,8 @@ def bounded_noise(problem: Problem, noise: float) -> float:
 
 def best_noise(problem: Problem, fit: Fit) -> float:
     """Compute the noise variance that maximises the objective for fixed ``lam``: ``R / N``."""
+    # lam is held, not alpha = lam / sigma^2: a density of alpha then depends on the noise and acts
+    # like further observations, as a Gamma prior of the noise does.
     count, ss = problem.prior.subset(fit.active).noise_pseudo_observations(fit.lam)
     return bounded_noise(problem, (fit.quadratic + ss) / (problem.moments.n_effective + count))
 
@@ -112,9 +118,12 @@ def evaluate(problem: Problem, fit: Fit, noise: float) -> State:
 
 def gradient(problem: Problem, fit: Fit, noise: float) -> Vector:
     """Compute the gradient of the objective in the log precisions; zero at active bounds."""
+    # -1/2 of the gradient in `relvec.evidence.gradient_and_hessian`, with the noise held; zero at
+    # MacKay's fixed point (Tipping 2001, eq. 16).
     determined = fit.gamma + 2.0 * fit.lam * fit.shrunk
     slope = 0.5 * (determined - fit.lam * fit.mean**2 / noise)
     slope += problem.prior.subset(fit.active).derivatives(np.log(fit.lam), noise)[0]
+    # Karush-Kuhn-Tucker conditions: at a bound, a slope that points outwards is optimal.
     outward = ((fit.lam <= LAM_MIN) & (slope < 0)) | ((fit.lam >= LAM_MAX) & (slope > 0))
     return np.where(outward, 0.0, slope)
 
@@ -129,10 +138,12 @@ def compute_statistics(problem: Problem, fit: Fit) -> Statistics:
         # Faul, 2003), computed from the posterior of the weights, without cancellation.
         variance = fit.covariance.diagonal()
         s[active], q[active] = fit.gamma / variance, fit.mean / variance
+        # R_without = R + q^2 S_ii.
         quadratic[active] += fit.mean**2 / variance
         if w is not None:
             w[active] = fit.shrunk / variance**2
     if w is not None and isinstance(penalty, float):
+        # w = c phi' K^-2 phi >= 0 for one common penalty; negative by rounding only.
         w = np.maximum(w, 0.0)
     return Statistics(np.maximum(s, 1e-300), q, w, quadratic)
 
@@ -146,6 +157,8 @@ def compute_contributions(
     """
     held = problem.noise_variance if noise_variance is None else noise_variance
     active, prior = fit.active, problem.prior.subset(fit.active)
+    # A Gamma prior of the noise precision acts like 2 shape observations with sum of squares 2
+    # rate, in the models with and without the atom.
     without = np.maximum(np.asarray(stats.quadratic)[active] + 2 * prior.noise.rate, 1e-300)
     value = removal_loss(
         stats.subset(active)._replace(quadratic=without),

@@ -44,6 +44,8 @@ def screen(problem: Problem, active: IndexArray, point: Point | Fit) -> Screenin
     q = moments.correlation - point.whitened @ solved
     w = None
     if problem.prior.is_penalised:
+        # L^-T L^-1 G[active, :] = S G[active, :], the posterior mean of the active weights if an
+        # atom were the target.
         back = solve_upper_rows(point.factor, solved)
         w = compute_entry_penalty(problem.prior.penalty, active, s, point.lam, back)
     return Screening(Statistics(s, q, w, point.quadratic), solved)
@@ -71,6 +73,7 @@ def select_batch(
     quadratic = point.quadratic
     floor = problem.moments.resolution[pool]
     solved, cross2 = screening.solved[:, pool], None
+    # Woodbury for pairs: phi_i' K^-1 phi_j = G_ij - V_i' V_j.
     cross = problem.moments.gram(pool) - solved.T @ solved
     if prior.is_penalised:
         # The same for the penalty on degrees of freedom: w of pairs, w of an atom on the diagonal.
@@ -86,6 +89,7 @@ def select_batch(
         s = cross.diagonal()
         admissible = free & (s > floor)
         stats = Statistics(
+            # s = 1 and q = 0 give no gain, and no division by zero for atoms already chosen.
             np.where(admissible, s, 1.0),
             np.where(admissible, q, 0.0),
             None if cross2 is None else cross2.diagonal(),
@@ -101,12 +105,17 @@ def select_batch(
         chosen.append(best)
         thetas.append(theta)
         e = cross[best].copy()
+        # lam after clipping, so that the update matches the precision that is returned.
         pivot = np.exp(theta) + e[best]
         if cross2 is not None:
             f = cross2[best].copy()
+            # With f the column of cross2 of the new atom: the terms of first order in e / pivot,
+            # and the second-order term f_b e e' / pivot^2, collected as in
+            # `downdate_penalised_shrinkage`.
             change = np.multiply.outer(f, e / pivot)
             cross2 = cross2 - change - change.T + np.multiply.outer(e, e * (f[best] / pivot**2))
         cross = cross - np.multiply.outer(e, e / pivot)
+        # R uses q of the model before this atom, so it is updated before q.
         quadratic = max(quadratic - q[best] ** 2 / pivot, 1e-300)
         q = q - e * (q[best] / pivot)
     return pool[chosen], np.array(thetas)

@@ -300,6 +300,7 @@ class _Search:
         if self.is_penalised and max(self.optima, key=_rank).objective < self.null.objective:
             self.ascend_from("no atoms", EMPTY, self.polish)
         best = max(self.optima, key=_rank)
+        # The value of the ridge regression has no penalties of atoms: compare without them.
         log_evidence = best.objective + float(self.problem.min_gain[best.active].sum())
         if not self.has_entry_penalties and log_evidence < start.objective:
             # Ridge regression has more evidence: single atoms gain too little to be found one by
@@ -346,6 +347,8 @@ class _Search:
     def _average_parts(self, found: list[State], optima: list[State]) -> None:
         """Append the local optima that are reached from averages of the solutions of the parts."""
         equal = np.full(len(found), 1.0 / len(found))
+        # Convex combinations of prior variances: equal shares, and one part favoured over the
+        # others.
         favours = [equal, *(0.8 * one + 0.2 * equal for one in np.eye(len(found)))]
         starts = [
             average_states(found, self.problem.moments.n_atoms, shares.tolist())
@@ -458,6 +461,8 @@ class _Search:
                 continue
             attempts -= 1
             child = self.recombine([best, other], self.loose)
+            # A rise within the accuracy of unpolished optima is no reason to continue from the
+            # child.
             if _rank(child) > _rank(best) and child.objective > best.objective + 1e-3:
                 waiting.append(best)
                 best = child

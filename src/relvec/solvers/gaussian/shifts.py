@@ -46,6 +46,7 @@ def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) 
     theta = np.repeat(state.theta[None, :], len(sets), axis=0)
     if not len(sets):
         return Shifts(sets, theta, np.empty(0))
+    # All models draw on the same few atoms: one block of the Gram matrix serves them all.
     pool, flat = np.unique(np.concatenate([state.active, sets.ravel()]), return_inverse=True)
     block, correlation = moments.gram(pool), moments.correlation[pool]
     current, local = flat[: len(state.active)], flat[len(state.active) :].reshape(sets.shape)
@@ -62,11 +63,14 @@ def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) 
     objectives = objective.subset(sets)
     best = np.full(len(sets), np.inf)
     trial = theta
+    # Chord method: one Hessian for all models and steps. A shifted atom is similar to the one it
+    # replaces, so the curvature hardly changes.
     inverse = np.linalg.inv(curvature)
     for _ in range(tuning.shift_steps + 1):
         cost, gradient, _ = _evaluate(
             gram, correlation[local], trial, objectives, tuning.curvature_damping
         )
+        # A step that does not lower -2 J is discarded and the model stays at its best point.
         better = cost < best
         best = np.where(better, cost, best)
         theta = np.where(better[:, None], trial, theta)
@@ -76,6 +80,7 @@ def find_shifts(problem: Problem, state: State, tuning: SearchTuning = DEFAULT) 
             tuning.max_shift_change,
         )
         trial = np.clip(theta - step, THETA_MIN, THETA_MAX)
+    # Only differences of -2 J are used: constants that both models share cancel.
     value = state.objective - 0.5 * (best - present[0])
     value += min_gain[state.active].sum() - min_gain[sets].sum(axis=1)
     order = np.argsort(-value, kind="stable")
@@ -90,6 +95,7 @@ def _list_shifts(moments: Moments, active: IndexArray, tuning: SearchTuning) -> 
     size = len(active)
     similarity = np.abs(moments.gram_rows(active))
     similarity[:, ~moments.usable] = -1.0
+    # A copy of an active atom gives the same K: no other model.
     similarity[similarity > 1.0 - tuning.copy_tolerance] = -1.0
     active_similarity = similarity[:, active].copy()
     np.fill_diagonal(active_similarity, -1.0)
@@ -144,17 +150,20 @@ def _evaluate(
     covariance = np.linalg.inv(precision)
     sign, log_det = np.linalg.slogdet(precision)
     mean = np.einsum("nij,nj->ni", covariance, correlation)
+    # R = t't - (Phi't)' mu, by the Woodbury identity.
     quadratic = target_ss - np.einsum("ni,ni->n", correlation, mean)
     defined = (sign > 0.0) & (quadratic > 0.0) & np.isfinite(log_det)
     quadratic = np.where(defined, quadratic, target_ss)
     weight = n / quadratic if noise is None else np.full(len(theta), 1.0 / noise)
     fit = n * np.log(quadratic) if noise is None else quadratic / noise
+    # -2 J with log|K| = log|G + Lam| - log|Lam|, and its gradient v lam mu^2 - gamma.
     cost = fit + log_det - theta.sum(axis=1)
     share = lam * covariance[:, diagonal, diagonal]
     gradient = weight[:, None] * lam * mean**2 + share - 1.0
     shrunk, slopes = None, None
     if prior.is_penalised:
         c = np.broadcast_to(prior.penalty, lam.shape)
+        # lam_i Q_ii = c_i lam_i S_ii - lam_i sum_k c_k lam_k S_ik^2, see `penalised_shrinkage`.
         others = np.einsum("nij,nj->ni", covariance**2, c * lam)
         gradient -= 2.0 * (c * share - lam * others)
         cost += 2.0 * (c * (1.0 - share)).sum(axis=-1)
@@ -167,6 +176,7 @@ def _evaluate(
     _, hessian = gradient_and_hessian(
         covariance[0], mean[0], lam[0], shrunk, float(quadratic[0]), n, noise, slopes
     )
+    # Levenberg-Marquardt damping: the Hessian is applied to models other than its own.
     hessian.flat[:: size + 1] += stiffening * np.abs(hessian.diagonal()) + 1e-6
     defined &= np.isfinite(gradient).all(axis=1)
     return np.where(defined, cost, np.inf), np.where(defined[:, None], gradient, 0.0), hessian

@@ -49,6 +49,7 @@ def shrinkage(squares_over_noise: ArrayLike, c: float) -> Vector:
     array([0. , 0.5, 0.9])
     """
     v = np.asarray(squares_over_noise, dtype=np.float64) - 2.0 * c
+    # l'(kappa) = 1/2 [v - 1 / (1 - kappa)] = 0; for v <= 1 it is negative on all of [0, 1).
     return 1.0 - 1.0 / np.maximum(v, 1.0)
 
 
@@ -70,8 +71,11 @@ def entry_threshold(c: float, penalty: float = 0.0) -> float:
     """
     # The gain equals the penalty where w - log(1 + w) = 2 penalty with w = v - 1. The left side is
     # convex, so Newton's method from the right of the root decreases to it.
+    # To the right of the root: exp(x) >= 1 + x + x^2 / 2 at x = 2 sqrt(penalty) says that log(1 +
+    # w) <= 2 sqrt(penalty) = w - 2 penalty.
     w = 2.0 * penalty + 2.0 * math.sqrt(penalty)
     while w > 0.0:
+        # Newton's step f / f' with f' = w / (1 + w). log1p is accurate for small penalties.
         step = (w - math.log1p(w) - 2.0 * penalty) * (1.0 + w) / w
         if step <= 1e-15 * w:
             break
@@ -112,6 +116,8 @@ def shrink(z: Vector, noise_variance: float, c: float) -> tuple[Vector, int]:
         square = block * block
         kept = np.flatnonzero(square > cut)
         values, excess = block[kept], square[kept] - (2.0 * c) * noise_variance
+        # kappa z with kappa = 1 - 1 / v and v = excess / sigma^2; no division by the noise, which
+        # may be zero.
         mean[start + kept] = values - values * (noise_variance / excess)
         n_kept += kept.size
     return mean.reshape(np.shape(z)), n_kept

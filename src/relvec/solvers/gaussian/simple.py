@@ -86,6 +86,7 @@ class RidgeSolver(BaseEstimator):
         if not len(active) or not moments.target_ss > 0.0 or moments.n_effective < 1.0:
             return NullSolver().solve(problem)
         values, vectors = np.linalg.eigh(moments.gram(active))
+        # G is positive semi-definite; negative eigenvalues are rounding errors.
         values = np.maximum(values, 0.0)
         squared = np.square(moments.correlation[active] @ vectors)
         floor, n = NOISE_FLOOR * moments.target_ss, moments.n_effective
@@ -93,8 +94,11 @@ class RidgeSolver(BaseEstimator):
         while True:  # a grid, and a finer one between the neighbours of its best point
             grid = np.linspace(low, high, GRID)
             shifted = values + np.exp(grid)[:, None]
+            # The floor bounds log R if the atoms interpolate the data.
             quadratic = np.maximum(moments.target_ss - (squared / shifted).sum(axis=1), floor)
+            # log|K| = log|G + lam I| - M log lam (determinant lemma).
             log_det = np.log(shifted).sum(axis=1) - len(values) * grid
+            # -2 J up to a constant, with the noise profiled out or held.
             fit = n * np.log(quadratic) if noise is None else quadratic / noise
             best = int(np.argmin(fit + log_det))
             if high - low < TOLERANCE:

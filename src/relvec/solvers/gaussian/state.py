@@ -64,6 +64,7 @@ def empty_state(problem: Problem, noise_variance: float | None) -> State:
     """Evaluate the model without atoms."""
     n, target_ss, _, _ = build_objective(problem, noise_variance)
     noise = target_ss / max(n, 1.0) if noise_variance is None else noise_variance
+    # A constant target without held noise has R = 0 and an unbounded evidence; zero stands for it.
     value = (
         compute_objective(problem, EMPTY.active, target_ss, 0.0, 0.0, noise) if noise > 0.0 else 0.0
     )
@@ -81,6 +82,8 @@ def build_objective(problem: Problem, noise_variance: float | None) -> Objective
     noise = problem.prior.noise
     return Objective(
         problem.moments.n_effective + 2.0 * noise.shape,
+        # Gamma(shape, rate) of the precision 1 / sigma^2, as a density of its logarithm: -2 log p =
+        # 2 shape log sigma^2 + 2 rate / sigma^2, the form of N log sigma^2 + R / sigma^2.
         problem.moments.target_ss * (1.0 + NOISE_FLOOR) + 2.0 * noise.rate,
         problem.prior,
         noise_variance,

@@ -41,11 +41,14 @@ def build_residual_problem(problem: Problem, part: Part, state: State) -> Proble
     point = evaluate_state(problem, state)
     if point is None or not others.any():
         return None
+    # mu of the joint model, so the residual still contains what the part itself explains.
     mean = solve_cholesky(point.factor, moments.correlation[state.active])[others]
     active = state.active[others]
     rest = RestrictedMoments(moments, part)
     rest.correlation = moments.correlation - mean @ moments.gram_rows(active)
     rest.target_ss = moments.target_ss + float(
+        # |t - Phi_o mu|^2 expanded. mu is the mean of the joint model, not the least-squares
+        # solution of the others, so the mixed term does not simplify.
         mean @ (moments.gram(active) @ mean - 2.0 * moments.correlation[active])
     )
     return replace(problem, moments=rest) if rest.target_ss > 0.0 else None
