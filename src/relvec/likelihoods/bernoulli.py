@@ -49,6 +49,7 @@ class BernoulliPrediction(NamedTuple):
     @property
     def variance(self) -> Vector:
         """Variance of a label in {0, 1}."""
+        # expit(-f) instead of 1 - expit(f), which is zero to rounding for large log odds.
         result: Vector = expit(self.log_odds) * expit(-self.log_odds)
         return result
 
@@ -65,6 +66,7 @@ class BernoulliPrediction(NamedTuple):
     def log_density(self, target: ArrayLike) -> Vector:
         """Return the log probability of observed labels."""
         labels = check_classes(check_targets(target, self.log_odds.shape), 2)
+        # log_expit does not underflow to log(0) where the probability does.
         return np.where(labels == 1, log_expit(self.log_odds), log_expit(-self.log_odds))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
@@ -85,6 +87,7 @@ class BoundBernoulli(BoundLikelihood):
 
     def log_density(self, f: Vector) -> Vector:
         """Return ``t f - log(1 + exp(f))``."""
+        # log(1 + exp(f)) as logaddexp(0, f): no overflow for large f.
         each: Vector = self.target * f - np.logaddexp(0.0, f)
         return each
 
