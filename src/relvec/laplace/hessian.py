@@ -176,8 +176,7 @@ class Design:
         """
         slope, curvature = likelihood.slope_and_curvature(f)
         rows = likelihood.apply_weights(curvature)
-        # Equal to the weighted slope up to rounding: B (z - f) with the working response z (Tipping
-        # & Faul 2003, eqs. 23-24).
+        # Equal to the weighted slope up to rounding: B (z - f) with the working response z.
         return rows * (f + slope / curvature - f), rows
 
     def compute_reference_curvature(self, likelihood: BoundLikelihood) -> Any:
