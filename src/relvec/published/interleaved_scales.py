@@ -86,6 +86,7 @@ class _State:
         slope -= design @ found.covariance[:, first:]
         slope *= design[:, first:] / self.noise
         sums = squared_difference_sums(slope, self.X, self.X[rows])
+        # d / d log eta_k = eta_k d / d eta_k.
         result: Vector = -np.exp(self.log_eta) * sums
         return result
 
@@ -276,6 +277,7 @@ class InterleavedRVM(GaussianRegressor):
         change = float(np.max(np.abs(np.log(alpha[keep] / state.alpha[keep]))))
         change = max(change, abs(float(np.log(noise / state.noise))))
         state.kept, state.alpha, state.noise = state.kept[keep], alpha[keep], noise
+        # After pruning the remaining precisions must be re-estimated at least once more.
         return np.inf if pruned else change
 
     def _ascend_scales(self, state: _State) -> tuple[WeightPosterior, float, float]:
@@ -288,6 +290,8 @@ class InterleavedRVM(GaussianRegressor):
             if not 0.0 < steepest < np.inf:
                 break
             for _ in range(self.max_shrinks + 1):
+                # Gradient scaled to maximum norm one: the step is the largest change of a log
+                # scale, whatever the size of the evidence.
                 log_eta = state.log_eta + state.step * gradient / steepest
                 trial, trial_design = state.evaluate(log_eta)
                 if trial.log_evidence > found.log_evidence:
