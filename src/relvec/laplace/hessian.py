@@ -176,7 +176,8 @@ class Design:
         """
         slope, curvature = likelihood.slope_and_curvature(f)
         rows = likelihood.apply_weights(curvature)
-        # Equal to the weighted slope up to rounding: B (z - f) with the working response z.
+        # The weighted slope, as the residual B (z - f) of the working response z: the same
+        # operations as with repeated rows, so that a row of weight two and two copies of it agree.
         return rows * (f + slope / curvature - f), rows
 
     def compute_reference_curvature(self, likelihood: BoundLikelihood) -> Any:

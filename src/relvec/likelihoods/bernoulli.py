@@ -102,6 +102,7 @@ class BoundBernoulli(BoundLikelihood):
     def slope_and_curvature(self, f: Vector) -> tuple[Vector, Vector]:
         """Return slope and curvature from one evaluation of the sigmoid."""
         probability = expit(f)
+        # 1 - y loses digits for large f, but the floor of the curvature is reached first (f = 23).
         return self.target - probability, np.maximum(
             probability * (1.0 - probability), self.min_curvature
         )
@@ -121,6 +122,7 @@ class BoundBernoulli(BoundLikelihood):
         """Return the logit of the frequency of class 1, finite also if there is only one class."""
         if self.offset is not None:
             return float(super().null_latent())
+        # A single class would have an infinite logit; this bounds it by 13.8.
         smallest = 1e-6
         frequency = float(np.average(self.target, weights=self.weight))
         frequency = min(max(frequency, smallest), 1.0 - smallest)

@@ -148,7 +148,8 @@ class Counts:
         """Log probability; of huge rates by Stirling's formula, without its cancellations."""
         # With count = rate (1 + d), Stirling gives -rate [(1 + d) log(1 + d) - d] - log(2 pi count)
         # / 2: the terms count log(rate), rate and log(count!), each huge, are not subtracted from
-        # each other.
+        # each other. The bracket is d^2 / 2 for small d, with an error of eps d: some eps
+        # sqrt(rate) in the result.
         away = np.maximum((count - self.rate) / self.rate, -1.0)
         ratio = xlog1py(1.0 + away, away) - away
         huge = -self.rate * ratio - 0.5 * np.log(2.0 * np.pi * np.maximum(count, 1.0))

@@ -82,6 +82,7 @@ class _State:
         first = len(fixed)
         # dL/dphi_nm = ((t - Phi mu) mu' - Phi Sigma)_nm / sigma^2, times the kernel: d/d eta_k of
         # phi_nm is -phi_nm (x_nk - x_mk)^2
+        # Only kernels depend on the scales; alpha and sigma^2 are held.
         slope = np.outer(found.residual, found.mean[first:])
         slope -= design @ found.covariance[:, first:]
         slope *= design[:, first:] / self.noise
@@ -269,6 +270,7 @@ class InterleavedRVM(GaussianRegressor):
         gamma = found.well_determined
         alpha = mackay_precision(gamma, found.mean)
         noise = mackay_noise_variance(found, floor)
+        # gamma at the level of rounding determines no precision: gamma / mu^2 would be noise.
         keep: BoolArray = (gamma >= self.gamma_min) & (alpha < self.alpha_max)
         if not keep.any():
             keep[np.argmax(gamma)] = True  # an empty model could not recover

@@ -176,7 +176,7 @@ def best_common_precision(
 
     def value(log_precision: Vector) -> Vector:
         a = np.exp(log_precision)[:, None]
-        # log(a / (a + s)) = -log1p(s / a): accurate for s << a, where the two terms nearly cancel.
+        # log(a / (a + s)) = -log1p(s / a): log(a) - log(a + s) would cancel for s << a.
         each = square / (a + s) - np.log1p(s / a)
         result: Vector = 0.5 * each.sum(axis=1)
         if penalty is not None:
