@@ -37,6 +37,7 @@ class Hessian:
     """
 
     def __init__(self, design: Design, rows: Any, matrix: Matrix, precision: Vector) -> None:
+        # Strided view of the diagonal: H = X'BX + A without a dense diagonal matrix.
         matrix.flat[:: len(precision) + 1] += precision
         self.design, self.rows, self.precision = design, rows, precision
         self.n_atoms = design.n_atoms
@@ -47,11 +48,13 @@ class Hessian:
     @property
     def log_det(self) -> float:
         """Log determinant of ``H``."""
+        # With D = diag(scale), LL' = D H D, so log|H| = log|LL'| - 2 log|D|.
         return log_det_cholesky(self.factor) - 2.0 * float(np.log(self.scale).sum())
 
     @cached_property
     def covariance(self) -> Matrix:
         """Posterior covariance ``S = H^-1`` of the weights (Tipping 2001, eq. 26)."""
+        # H^-1 = D (D H D)^-1 D: the same scaling multiplies the inverse, it does not divide it.
         return inverse_from_cholesky(self.factor) * np.multiply.outer(self.scale, self.scale)
 
     @property
@@ -66,6 +69,8 @@ class Hessian:
         With ``dS = -S dA S`` it is ``c_i alpha_i S_ii - alpha_i sum_j c_j alpha_j S_ij^2``.
         """
         penalised = self._penalised_precision(c)
+        # First term: explicit dependence of gamma_i = 1 - alpha_i S_ii on alpha_i, with S held.
+        # Second: the change of all S_jj, dS_jj / d log alpha_i = -alpha_i S_ij^2.
         own = penalised * self.covariance.diagonal()
         slope: Vector = own - self.precision * ((self.covariance * self.covariance) @ penalised)
         return slope[: self.n_atoms]
@@ -78,6 +83,8 @@ class Hessian:
         Twice the log volume is ``log|H|``, with ``V = S``. A penalty `c` on degrees of freedom adds
         ``2 S diag(c) A S``.
         """
+        # d gamma_j = alpha_j (S X'dBX S)_jj, hence d(2 sum_j c_j gamma_j) = tr(X'dBX 2 S diag(c
+        # alpha) S).
         if isinstance(c, float) and not c:
             return self.covariance
         return (
@@ -99,6 +106,8 @@ class Hessian:
         negative; and, with a penalty, ``r``: at precision ``a`` the atom adds ``r / (a + s)`` to
         it.
         """
+        # phi'B phi of each atom in each latent function; own is the diagonal entry of B of that
+        # function.
         sides = self.design.list_curvatures(self.rows)
         raw = np.column_stack([dictionary.sq_norms(own) for own, _ in sides])
         s, shrunk = raw.copy(), np.zeros_like(raw)
@@ -108,17 +117,24 @@ class Hessian:
             products = dictionary.rmatmat(root)
             s[:, k] -= np.einsum("ij,ij->i", products, products)
             if penalty is not None:
+                # S X'B phi. By the inverse of a bordered matrix, an atom of precision a has
+                # posterior variance 1 / (a + s) and raises S_jj by (S X'B phi)_j^2 / (a + s):
+                # gamma_j of the active atoms falls by alpha_j times this, while the atom itself has
+                # gamma = s / (a + s).
                 solved = solve_lower(self.factor, products.T, transposed=True).T * self.scale
                 shrunk[:, k] = np.square(solved) @ self._penalised_precision(penalty[1])
         if penalty is None:
             return raw, s, None
         if not isinstance(penalty[0], np.ndarray):  # one common penalty: r cannot be negative
             return raw, s, np.maximum(penalty[0] * s - shrunk, 0.0)
+        # With unequal penalties r may be negative: the atom takes degrees of freedom from others
+        # that have a larger penalty.
         return raw, s, penalty[0][:, None] * s - shrunk
 
     def _penalised_precision(self, c: Penalty) -> Vector:
         """Return prior precisions times the penalty; zero for intercepts."""
         penalised = np.zeros(len(self.precision))
+        # Intercepts have prior precision zero and are not penalised.
         penalised[: self.n_atoms] = c
         result: Vector = penalised * self.precision
         return result
@@ -160,6 +176,8 @@ class Design:
         """
         slope, curvature = likelihood.slope_and_curvature(f)
         rows = likelihood.apply_weights(curvature)
+        # The weighted slope, as the residual B (z - f) of the working response z: the same
+        # operations as with repeated rows, so that a row of weight two and two copies of it agree.
         return rows * (f + slope / curvature - f), rows
 
     def compute_reference_curvature(self, likelihood: BoundLikelihood) -> Any:
@@ -182,6 +200,7 @@ class Design:
         times the posterior variance of the latent value (Rasmussen & Williams 2006, eq. 5.23).
         """
         spread = self.columns @ hessian.penalised_covariance(c)
+        # Diagonal of X V X' only: the n x n matrix is not formed.
         variance = np.einsum("ij,ij->i", spread, self.columns)
         return likelihood.apply_weights(likelihood.curvature_slope(f)) * variance
 

@@ -47,11 +47,14 @@ class Mode:
         The Laplace approximation can exceed the true evidence where classes are separable.
         """
         design = self.design
+        # Only likelihoods of several latent functions have a finite bound; without atoms the
+        # Laplace approximation concerns the intercepts only.
         if not isinstance(design, PairDesign) or not design.n_atoms:
             return True
         classes = likelihood.target.astype(np.intp)
         variance = design.relative_variances(classes, self.hessian.covariance)
         n_intercepts = design.n_weights - design.n_atoms
+        # Negated, so that a NaN is not taken for a violation of the bound.
         return not self.log_evidence > likelihood.credible_log_evidence(
             self.latent, variance, n_intercepts
         )
@@ -75,6 +78,9 @@ class Mode:
             is that at fixed curvature, which the updates of MacKay and Tipping set to zero.
         """
         precision, covariance = self.hessian.precision, self.hessian.covariance
+        # The mode maximises the log posterior, so the indirect dependence of log p(t | w) - w'Aw /
+        # 2 through w vanishes: what remains at fixed curvature is the explicit derivative in
+        # alpha_i.
         determined = 1.0 - precision * covariance.diagonal() - precision * self.weights**2
         result: Vector = 0.5 * determined[: self.design.n_atoms]
         if not isinstance(c, float) or c:
@@ -82,6 +88,8 @@ class Mode:
         if exact:
             # The mode follows the precisions, and the volume follows the mode.
             drift = self.design.compute_volume_slope(self.hessian, likelihood, self.latent, c)
+            # Chain rule: -(1/2) drift' X dw with dw / d log alpha_i = -S_i alpha_i w_i; both signs
+            # cancel.
             pull = covariance @ self.design.apply_transpose(drift)
             result = result + 0.5 * (precision * self.weights * pull)[: self.design.n_atoms]
         return result
@@ -135,6 +143,7 @@ def find_mode(
     design = Design(columns, has_intercept=has_intercept)
     if sizes is not None:
         design = PairDesign(columns, sizes, has_intercept=has_intercept)
+    # Flat prior of the intercepts: precision zero.
     precision = np.zeros(design.n_weights)
     precision[: design.n_atoms] = np.exp(log_precision)
 
@@ -155,26 +164,35 @@ def find_mode(
         while True:
             slope, rows = design.compute_slope_and_curvature(likelihood, latent)
             hessian = design.hessian(rows, precision)
+            # Newton step H^-1 g (Tipping 2001, eq. 25; Rasmussen & Williams 2006, section 3.4),
+            # solved with the factor of D H D rather than with an explicit inverse.
             gradient = design.apply_transpose(slope) - precision * here
             step = gradient
             if len(step):
                 step = hessian.scale * solve_cholesky(hessian.factor, hessian.scale * gradient)
+            # Newton decrement g'H^-1 g: twice the rise that the quadratic model predicts. It is
+            # invariant to the scaling of the columns, unlike the norm of the gradient.
             rise, change = float(gradient @ step), design.latent(step)
             # If all probabilities are near 0 or 1, the posterior hardly rises any more, but the
             # curvature still changes: the latent values must have converged as well.
             is_settled = rise < tol and float(np.abs(change).max(initial=0.0)) < 1e-4
             if is_settled or n_steps >= max_steps:
                 break
+            # Near the mode the rise is smaller than the rounding error of the log posterior;
+            # without this allowance the line search would reject full steps that are correct.
             length, rounding = 1.0, 8.0 * float(np.finfo(np.float64).eps) * abs(value)
             while length > 1e-10:
                 trial, there = here + length * step, latent + length * change
                 reached = log_posterior(trial, there)
+                # Sufficient rise with c1 = 1e-4 (Nocedal & Wright 2006, section 3.1).
                 if reached >= value + 1e-4 * length * rise - rounding:  # Armijo's condition
                     break
                 length *= 0.5
             else:  # the remaining rise is below rounding errors
                 break
             here, latent, value, n_steps = trial, there, reached, n_steps + 1
+    # The factors (2 pi)^(M/2) of the prior and of the Gaussian integral cancel for the weights of
+    # atoms; intercepts have no normalised prior and keep theirs.
     evidence = value + 0.5 * float(log_precision.sum()) - 0.5 * hessian.log_det
     evidence += 0.5 * (design.n_weights - design.n_atoms) * math.log(2.0 * math.pi)
     return Mode(design, hessian, here, latent, slope, evidence, n_steps)

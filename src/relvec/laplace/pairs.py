@@ -47,6 +47,9 @@ class PairDesign(Design):
     def __init__(self, columns: Matrix, sizes: tuple[int, ...], *, has_intercept: bool) -> None:
         self.columns, self.sizes = columns, sizes
         self.n_latent, self.n_atoms = len(sizes), columns.shape[1]
+        # The softmax does not change if a constant is added to all logits. With a flat prior, K
+        # free intercepts would make H singular; the K - 1 orthonormal Helmert contrasts sum to
+        # zero.
         self.contrast = helmert(len(sizes)).T if has_intercept else np.empty((len(sizes), 0))
         self.n_weights = self.n_atoms + self.contrast.shape[1]
         ends = np.cumsum((0, *sizes))
@@ -66,6 +69,8 @@ class PairDesign(Design):
 
     def apply_transpose(self, residual: Matrix) -> Vector:
         """Compute ``X' residual``."""
+        # The effect of the intercepts is the same in all rows: their part of X' residual needs only
+        # the column sums of the residual.
         each = [residual[:, k] @ self.columns[:, block] for k, block in enumerate(self.classes)]
         return np.concatenate([*each, residual.sum(axis=0) @ self.contrast])
 
@@ -84,6 +89,7 @@ class PairDesign(Design):
 
         Böhning's bound ``(I - 11'/K) / 2`` is the curvature at equal probabilities times K / 2.
         """
+        # At y = 1/K, diag(y) - y y' = (I - 11'/K) / K; the factor K/2 is included in the weights.
         equal = np.full((len(self.columns), self.n_latent), 1.0 / self.n_latent)
         weight = np.ones(len(equal)) if likelihood.weight is None else likelihood.weight
         return SoftmaxCurvature(equal, weight * (0.5 * self.n_latent), self.mean_effects(equal))
@@ -97,13 +103,16 @@ class PairDesign(Design):
         weight, n = rows.weight, self.n_atoms
         weighted = rows.mean_effects * weight[:, None]
         sums = weight @ rows.mean_effects
+        # The rank-one part y y' of B couples all classes; diag(y) adds blocks within classes only.
         matrix = -(rows.mean_effects.T @ weighted)
         for k, block in enumerate(self.classes):
+            # mean_effects of class k is y_k x_k, so this is sum_n v_n y_nk x_nk x_nk'.
             matrix[block, block] += self.columns[:, block].T @ weighted[:, block]
             cross = np.multiply.outer(sums[block], self.contrast[k])
             matrix[block, n:] += cross
             matrix[n:, block] += cross.T
         total = weight @ rows.probability
+        # Intercepts: sum_k (sum_n v_n y_nk) c_k c_k' with c_k the row of contrasts of class k.
         matrix[n:, n:] += self.contrast.T @ (total[:, None] * self.contrast)
         return Hessian(self, rows, matrix, precision)
 
@@ -116,11 +125,13 @@ class PairDesign(Design):
         ``B = diag(y) - y y'``, the derivative of ``tr(B V)`` is ``B (diag V - 2 V y)``.
         """
         covariance = hessian.penalised_covariance(c)
+        # (V y)_k without forming V: x_k' S (sum_j y_j x_j).
         mixed = self.sum_by_class(hessian.rows.mean_effects @ covariance)
         return self.apply_curvature(hessian.rows, self.variances(covariance) - 2.0 * mixed)
 
     def apply_curvature(self, rows: SoftmaxCurvature, change: Matrix) -> Matrix:
         """Apply ``diag(y) - y y'`` of each row."""
+        # (diag(y) - y y') d = y * (d - y'd) in O(K) per row.
         moved = rows.probability * change
         moved -= rows.probability * moved.sum(axis=1, keepdims=True)
         return moved * rows.weight[:, None]
@@ -130,6 +141,7 @@ class PairDesign(Design):
         result = []
         for k in range(self.n_latent):
             share = rows.weight * rows.probability[:, k]
+            # Row k of (diag(y) - y y') X is y_k (x_k - sum_j y_j x_j).
             effects = (self.effects(k) - rows.mean_effects) * share[:, None]
             result.append((share * (1.0 - rows.probability[:, k]), effects))
         return result
@@ -139,9 +151,11 @@ class PairDesign(Design):
         rows = np.arange(len(classes))
         own = np.zeros((len(classes), self.n_latent))
         own[rows, classes] = 1.0
+        # var(f_k - f_c) = V_kk - 2 V_kc + V_cc; shared has V_kc for all k, V_cc at k = c.
         shared = self.sum_by_class(self.mean_effects(own) @ covariance)
         variance = self.variances(covariance) - 2.0 * shared
         variance += shared[rows, classes, None]
+        # Zero for k = c, where rounding may give a negative difference.
         return np.maximum(variance, 0.0)
 
     def mean_effects(self, probability: Matrix) -> Matrix:
@@ -166,6 +180,7 @@ class PairDesign(Design):
             intercept = np.broadcast_to(self.contrast[k], (n_rows, self.contrast.shape[1]))
             effects = np.column_stack([self.columns[:, block], intercept])
             index = np.r_[block, n : self.n_weights]
+            # The logit of class k depends only on the pairs of that class and on the intercepts.
             inner = covariance[np.ix_(index, index)]
             result[:, k] = np.einsum("ij,ij->i", effects @ inner, effects)
         return result
@@ -200,6 +215,8 @@ def logit_covariance(effects: np.ndarray, factor: Matrix, scale: Vector) -> np.n
         Factors by which rows and columns of the precision were multiplied.
     """
     n_classes, n_rows, n_weights = effects.shape
+    # With LL' = D H D the covariance E H^-1 E' is W'W, W = L^-1 D E': symmetric and positive
+    # semi-definite by construction, and one triangular solve for all rows and classes.
     flat = (effects * scale).reshape(n_classes * n_rows, n_weights).T
     if n_weights:
         flat = solve_lower(factor, np.asfortranarray(flat))
@@ -237,6 +254,7 @@ class PairPosterior:
     def intercept(self) -> Vector:
         """Logits where all atoms are zero; they sum to zero if the atoms are not shifted."""
         fitted: Vector = self.contrast @ self.weights[len(self.place) :]
+        # (atoms - shift) w + b = atoms w + (b - shift'w).
         return fitted - self.coef @ self.shift
 
     def predict(self, atoms: Matrix) -> Matrix:

@@ -86,16 +86,23 @@ def find_nearest_gaussian(
     prior, n_weights = hessian.precision, len(weights)
     if not n_weights:
         return weights, hessian
+    # H = D^-1 L L' D^-1 without the scaling, prior precisions included.
     lower = hessian.factor / hessian.scale[:, None]
     matrix = lower @ lower.T
     step, before = tuning.first_step, math.inf
     for _ in range(tuning.max_steps):
         average = _average(design, likelihood, weights, hessian, tuning)
+        # Damped fixed point of the precision: q has the averaged negative Hessian E_q[X'BX] + A
+        # (Opper & Archambeau 2009).
         matrix = (1.0 - step) * matrix + step * (average.curvature + np.diag(prior))
+        # The matrix already contains A, so the precisions added here are zero.
         moved = Hessian(design, None, matrix.copy(), np.zeros(n_weights))
         white = solve_lower(moved.factor, moved.scale * (average.slope - prior * weights))
         length = float(np.linalg.norm(white))  # length of a full step, in standard deviations
+        # Newton step H^-1 (E_q[slope] - A w) for the mean; its length in the metric of H is
+        # |white|.
         full = moved.scale * solve_lower(moved.factor, white, transposed=True)
+        # At most one posterior standard deviation: the averages were taken at the previous mean.
         weights = weights + step * min(1.0, 1.0 / max(length, 1e-300)) * full
         # This measure depends neither on the order of the classes nor on units.
         change = length + abs(moved.log_det - hessian.log_det) / n_weights
@@ -124,6 +131,8 @@ def _average(
     """
     n_rows, n_classes, n_weights = len(design.columns), design.n_latent, len(weights)
     size = n_classes * max(n_weights, tuning.n_points)
+    # Rows in blocks: effects of all classes and quadrature points of all rows need not fit in
+    # memory.
     rows = max(1, tuning.block_entries // size)
     slope, curvature = np.zeros(n_weights), np.zeros((n_weights, n_weights))
     mean = design.latent(weights) + likelihood.offset_or_zero
@@ -134,8 +143,10 @@ def _average(
         residual, spread = likelihood.averaged_derivatives(
             mean[part], covariance, part, tuning.n_points
         )
+        # E'BE summed over the rows of the block, with B the full K x K curvature of each row.
         curved = np.einsum("nkl,lnp->knp", spread, effects, optimize=True)
         flat = effects.reshape(-1, n_weights)
         curvature += flat.T @ curved.reshape(-1, n_weights)
         slope += residual.T.ravel() @ flat
+    # Symmetric up to rounding only; Cholesky reads one triangle.
     return _Average(slope, 0.5 * (curvature + curvature.T))

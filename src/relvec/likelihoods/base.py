@@ -232,6 +232,8 @@ class BoundLikelihood(ABC):
         an upper bound of the curvature where one exists (1/4 for a Bernoulli likelihood). By
         default, the curvature of the null model.
         """
+        # The null model has the intercept as its only parameter, so this depends on the targets
+        # through one number only.
         return self.curvature(self.null_latent() + np.zeros(len(self.target)) + self.offset_or_zero)
 
     def null_latent(self) -> Any:
@@ -243,10 +245,13 @@ class BoundLikelihood(ABC):
         """
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
         offset = self.offset_or_zero + np.zeros(len(rows))
+        # Newton's method for sum_n v_n slope_n(offset_n + value) = 0 in one variable.
         centre = value = -float(np.average(offset, weights=rows))
         for _ in range(50):
             slope, curvature = self.slope_and_curvature(offset + value)
             step = float(rows @ slope) / max(float(rows @ curvature), 1e-300)
+            # Far from the maximum the curvature is small and a full step overshoots: at most two
+            # units of the latent function per step.
             value += float(np.clip(step, -2.0, 2.0))
             value = float(np.clip(value, centre - 12.0, centre + 12.0))
             if abs(step) < 1e-10:

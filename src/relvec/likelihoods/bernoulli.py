@@ -49,6 +49,7 @@ class BernoulliPrediction(NamedTuple):
     @property
     def variance(self) -> Vector:
         """Variance of a label in {0, 1}."""
+        # expit(-f) instead of 1 - expit(f), which is zero to rounding for large log odds.
         result: Vector = expit(self.log_odds) * expit(-self.log_odds)
         return result
 
@@ -65,6 +66,7 @@ class BernoulliPrediction(NamedTuple):
     def log_density(self, target: ArrayLike) -> Vector:
         """Return the log probability of observed labels."""
         labels = check_classes(check_targets(target, self.log_odds.shape), 2)
+        # log_expit does not underflow to log(0) where the probability does.
         return np.where(labels == 1, log_expit(self.log_odds), log_expit(-self.log_odds))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
@@ -85,6 +87,7 @@ class BoundBernoulli(BoundLikelihood):
 
     def log_density(self, f: Vector) -> Vector:
         """Return ``t f - log(1 + exp(f))``."""
+        # log(1 + exp(f)) as logaddexp(0, f): no overflow for large f.
         each: Vector = self.target * f - np.logaddexp(0.0, f)
         return each
 
@@ -99,6 +102,7 @@ class BoundBernoulli(BoundLikelihood):
     def slope_and_curvature(self, f: Vector) -> tuple[Vector, Vector]:
         """Return slope and curvature from one evaluation of the sigmoid."""
         probability = expit(f)
+        # 1 - y loses digits for large f, but the floor of the curvature is reached first (f = 23).
         return self.target - probability, np.maximum(
             probability * (1.0 - probability), self.min_curvature
         )
@@ -118,6 +122,7 @@ class BoundBernoulli(BoundLikelihood):
         """Return the logit of the frequency of class 1, finite also if there is only one class."""
         if self.offset is not None:
             return float(super().null_latent())
+        # A single class would have an infinite logit; this bounds it by 13.8.
         smallest = 1e-6
         frequency = float(np.average(self.target, weights=self.weight))
         frequency = min(max(frequency, smallest), 1.0 - smallest)

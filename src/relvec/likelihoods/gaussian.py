@@ -44,11 +44,13 @@ class GaussianPrediction(NamedTuple):
 
     def interval(self, coverage: float) -> Matrix:
         """Return central intervals of probability `coverage`, shape (..., 2)."""
+        # Symmetric: the upper quantile of probability (1 + coverage) / 2.
         half = float(ndtri(0.5 + 0.5 * check_probability("coverage", coverage))) * self.std
         return np.stack([self.mean - half, self.mean + half], axis=-1)
 
     def log_density(self, target: ArrayLike) -> Vector:
         """Return the log density of observed targets."""
+        # log N(t | mean, variance) = -(log(2 pi variance) + (t - mean)^2 / variance) / 2.
         squared = (check_targets(target, np.shape(self.mean)) - self.mean) ** 2 / self.variance
         return -0.5 * (np.log(2.0 * np.pi * self.variance) + squared)
 
@@ -67,6 +69,8 @@ class BoundGaussian(BoundLikelihood):
     @property
     def largest_latent(self) -> float:  # type: ignore[override]  # a constant for other links
         """Return a hundred standard deviations of the targets."""
+        # Of the targets around the null model, in their own units; a constant target has none,
+        # hence the fallback of one.
         residual = self.target - self.offset_or_zero - self.null_latent()
         return 100.0 * float(np.sqrt(np.average(residual**2, weights=self.weight))) or 1.0
 
@@ -127,4 +131,5 @@ class Gaussian(Likelihood):
 
     def predict(self, mean: Vector, variance: Vector) -> GaussianPrediction:
         """Return Gaussians of variance ``variance + sigma^2``."""
+        # Sum of independent normals: posterior variance of f plus noise (Tipping 2001, eq. 22).
         return GaussianPrediction(mean, variance + float(self.noise_variance))

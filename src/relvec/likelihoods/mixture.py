@@ -60,6 +60,8 @@ class MixturePrediction:
 
     @property
     def _node_weights(self) -> Vector:
+        # Trapezoidal rule: for an analytic integrand that decays at both ends its error falls
+        # exponentially with the spacing. Normalised sums make the weights a distribution.
         weights: Vector = np.exp(-0.5 * self._standard_nodes**2)
         return weights / weights.sum()
 
@@ -74,6 +76,7 @@ class MixturePrediction:
         """Variance of a new target, by the law of total variance."""
         inner, weights = self.distribution(self._nodes), self._node_weights
         means = inner.mean()
+        # Var t = E var(t | f) + var E(t | f); centred before squaring, so that nothing cancels.
         between = (means - (means @ weights)[:, None]) ** 2
         result: Vector = (inner.var() + between) @ weights
         return result
@@ -93,6 +96,8 @@ class MixturePrediction:
         low, high = np.nanmin(node_values, axis=1), np.nanmax(node_values, axis=1)
         is_discrete, least = hasattr(each.dist, "pmf"), float(each.dist.a)
         if is_discrete:
+            # Bisection keeps P(target <= low) < level <= P(target <= high); the lowest component
+            # quantile may itself be the answer.
             low = low - 1.0
         for _ in range(1200):  # from any number to its neighbour
             middle = 0.5 * (low + high)
@@ -116,6 +121,7 @@ class MixturePrediction:
         """Return the log density, or log probability, of observed targets."""
         rows = check_targets(target, self.centre.shape).astype(np.float64)[:, None]
         points = np.linspace(-1.0, 1.0, 81)
+        # Range shift +- half of the standardised latent value; 8 standard deviations to begin with.
         shift, half = np.zeros(len(rows)), np.full(len(rows), 8.0)
         # Adapt the range of the nodes until it covers the peak of the integrand and little more.
         for _ in range(40):
@@ -125,6 +131,8 @@ class MixturePrediction:
                     self.centre[:, None] + self.deviation[:, None] * standardised
                 )
                 node_values = each.logpmf(rows) if hasattr(each.dist, "pmf") else each.logpdf(rows)
+            # Log integrand: log p(t | f) + log N(z | 0, 1) without its constant, which is added at
+            # the end.
             values = node_values - 0.5 * standardised**2
             values = np.where(np.isfinite(values), values, -np.inf)
             best = values.max(axis=1)
@@ -132,6 +140,7 @@ class MixturePrediction:
             first, last = np.argmax(counts, axis=1), 80 - np.argmax(counts[:, ::-1], axis=1)
             # The integrand has not decayed at an end (a target far in the tail): widen the range.
             is_open = np.maximum(values[:, 0], values[:, -1]) > best - 30.0
+            # Fewer than 30 of the 81 nodes on the peak: the trapezoidal sum would not resolve it.
             narrow = (last - first < 30) & np.isfinite(best) & ~is_open
             if not (narrow | is_open).any():
                 break
@@ -140,6 +149,7 @@ class MixturePrediction:
             shift = np.where(narrow, middle, shift)
             half = np.where(is_open, 2.0 * half, np.where(narrow, width, half))
         spacing = standardised[:, 1] - standardised[:, 0]
+        # Summed in logarithms: the density of a target far in the tail underflows otherwise.
         result: Vector = logsumexp(values, axis=1) + np.log(spacing / np.sqrt(2.0 * np.pi))
         return result
 

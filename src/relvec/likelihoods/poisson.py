@@ -37,6 +37,8 @@ class BoundPoisson(BoundLikelihood):
 
     def curvature(self, f: Vector) -> Vector:
         """Return the rate ``exp(f)``."""
+        # Canonical link: observed and expected information are the same, both the variance of the
+        # count.
         return np.maximum(np.exp(f), self.min_curvature)
 
     def curvature_slope(self, f: Vector) -> Vector:
@@ -47,6 +49,7 @@ class BoundPoisson(BoundLikelihood):
         """Return the log of the total count per exposure; a total of zero counts as one half."""
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
         exposure = np.exp(self.offset_or_zero + np.zeros(len(rows)))
+        # Maximum likelihood of a constant: sum(t) = exp(f) sum(exposure).
         return math.log(max(float(rows @ self.target), 0.5) / float(rows @ exposure))
 
 
@@ -126,6 +129,8 @@ class Counts:
     def cdf(self, count: Any) -> Any:
         """Probability of no more than so many."""
         root = np.sqrt(self.rate)
+        # First-order Edgeworth expansion with continuity correction: Phi(z) - (skewness / 6) (z^2 -
+        # 1) phi(z), where the skewness of a Poisson variable is rate^(-1/2).
         z = np.clip((count - self.rate + 0.5) / root, -40.0, 40.0)
         skew = np.exp(-0.5 * z**2) * (z**2 - 1.0) / (6.0 * root * math.sqrt(2.0 * math.pi))
         return self._joined(poisson.cdf(count, self._moderate), np.clip(ndtr(z) - skew, 0.0, 1.0))
@@ -133,11 +138,18 @@ class Counts:
     def ppf(self, level: float) -> Any:
         """Smallest count with this probability of no more."""
         z = float(ndtri(level))
+        # Cornish-Fisher expansion, the inverse of the expansion of the distribution function to the
+        # same order; skewness times standard deviation is one, and 0.5 is the continuity
+        # correction.
         huge = np.floor(self.rate + z * np.sqrt(self.rate) + (z**2 - 1.0) / 6.0 + 0.5)
         return self._joined(poisson.ppf(level, self._moderate), huge)
 
     def logpmf(self, count: Any) -> Any:
         """Log probability; of huge rates by Stirling's formula, without its cancellations."""
+        # With count = rate (1 + d), Stirling gives -rate [(1 + d) log(1 + d) - d] - log(2 pi count)
+        # / 2: the terms count log(rate), rate and log(count!), each huge, are not subtracted from
+        # each other. The bracket is d^2 / 2 for small d, with an error of eps d: some eps
+        # sqrt(rate) in the result.
         away = np.maximum((count - self.rate) / self.rate, -1.0)
         ratio = xlog1py(1.0 + away, away) - away
         huge = -self.rate * ratio - 0.5 * np.log(2.0 * np.pi * np.maximum(count, 1.0))

@@ -36,6 +36,7 @@ def log_sum_exp(logits: Matrix) -> Vector:
 
     Several times faster than SciPy's function, which handles cases that do not occur here.
     """
+    # The largest term becomes exp(0) = 1: no overflow, and the sum is at least one.
     largest = logits.max(axis=-1)
     sums = np.exp(logits - largest[..., None]) @ np.ones(logits.shape[-1])
     result: Vector = largest + np.log(sums)
@@ -84,11 +85,14 @@ class SoftmaxPrediction(NamedTuple):
         target = check_targets(target, (len(self.mean),))
         labels = check_classes(target, self.mean.shape[1])
         own = self.mean[np.arange(len(self.mean)), labels]
+        # Averages over points may underflow to zero; the log probability stays finite.
         return np.log(np.maximum(own, np.finfo(np.float64).tiny))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
         """Draw classes, shape (n_rows, n_samples)."""
         draws = check_random_state(random_state).uniform(size=(len(self.mean), n_samples))
+        # Inverse transform: the class is the number of cumulative probabilities below the draw. The
+        # last is one up to rounding and is left out.
         below = self.mean.cumsum(axis=1)[:, None, :-1]
         classes: Matrix = (draws[:, :, None] > below).sum(axis=2).astype(np.float64)
         return classes
@@ -128,6 +132,8 @@ class BoundSoftmax(BoundLikelihood):
         """
         y, products = average_softmax(mean, covariance, n_points, squares=True)
         assert products is not None
+        # E[diag(y) - y y'] has E[y y'], not E[y] E[y]': the average of the curvature, not the
+        # curvature at the average.
         slope, curvature, each = -y, -products, np.arange(y.shape[1])
         slope[np.arange(len(y)), self.classes[rows]] += 1.0
         curvature[:, each, each] += y
@@ -143,6 +149,7 @@ class BoundSoftmax(BoundLikelihood):
         would then leave its intercept with infinite variance.
         """
         floored = np.maximum(softmax_probabilities(f), self.min_curvature)
+        # diag(y) - y y' is positive semi-definite only if the probabilities sum to one.
         floored /= floored.sum(axis=1, keepdims=True)
         return floored
 
@@ -169,6 +176,8 @@ class BoundSoftmax(BoundLikelihood):
         Given the other logits, one class against the rest is a logistic regression.
         """
         probability, slope = softmax_probabilities(f), self.slope(f)
+        # Diagonal of diag(y) - y y': the coupling between logits is left to later steps with all
+        # blocks.
         curvature = np.maximum(probability * (1.0 - probability), self.min_curvature)
         response = f + slope / curvature - self.offset_or_zero
         rows = self.apply_weights(curvature)
@@ -256,6 +265,8 @@ class BoundSoftmax(BoundLikelihood):
         rows = np.arange(len(f))
         marginalised = marginalise_log_odds(f - f[rows, self.classes, None], variance)
         marginalised[rows, self.classes] = 0.0
+        # log p of class c is -log(1 + sum_k exp(f_k - f_c)): with marginalised differences and zero
+        # in place of f_c the ordinary log density gives the average.
         return self.total_log_density(marginalised)
 
 
@@ -340,11 +351,15 @@ def average_softmax(
         Expected products of the probabilities of two classes.
     """
     points = quasi_random_normal(mean.shape[1], n_points)
+    # Quasi-random coordinates differ in quality: assigning them by sorted logit rather than by
+    # label makes the result equivariant to permutations of the classes.
     order = np.argsort(mean, axis=1)
     back = np.argsort(order, axis=1)
     mean = np.take_along_axis(mean, order, axis=1)
     covariance = np.take_along_axis(covariance, order[:, :, None], axis=1)
     covariance = np.take_along_axis(covariance, order[:, None, :], axis=2)
+    # Symmetric square root: exists for singular covariances, whose eigenvalues rounding may make
+    # negative.
     values, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]) @ vectors.swapaxes(1, 2)
     # The softmax, in place. Axes (rows, classes, points): sums over classes add long rows.
@@ -355,6 +370,7 @@ def average_softmax(
     average = np.take_along_axis(y.mean(axis=2), back, axis=1)
     if not squares:
         return average, None
+    # Mean over the points of y y' for each row, as one matrix product.
     product = (y @ y.swapaxes(1, 2)) / y.shape[2]
     product = np.take_along_axis(product, back[:, :, None], axis=1)
     return average, np.take_along_axis(product, back[:, None, :], axis=2)
@@ -366,5 +382,7 @@ def quasi_random_normal(n_dimensions: int, n_points: int) -> Matrix:
     half = qmc.Sobol(n_dimensions, scramble=True, rng=np.random.default_rng(0)).random(
         max(1, n_points // 2)
     )
+    # Antithetic pairs make the average of any function linear in the logits exact. Clipping keeps
+    # points at 0 or 1 finite.
     points = ndtri(np.clip(half, 1e-6, 1.0 - 1e-6)).T
     return np.concatenate([points, -points], axis=1)

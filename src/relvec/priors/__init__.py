@@ -68,6 +68,7 @@ def resolve_prior(prior: Prior | str | None, *, allow_density: bool = False) -> 
     else:
         parameters = {"c": prior} if prior in CRITERIA else {}
         resolved = _NAMED[check_choice("prior", prior, _NAMED)](**parameters)
+    # A Laplace prior of rate zero is the flat prior and has no density.
     is_laplace = isinstance(resolved, LaplacePrior) and resolved.rate != 0
     if not allow_density and (is_laplace or isinstance(resolved, SeparablePrior)):
         kind = "Laplace" if is_laplace else "separable"

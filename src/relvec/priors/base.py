@@ -72,6 +72,8 @@ class InverseGamma(BaseEstimator):
 
     def log_density(self, noise_variance: float) -> float:
         """Return the log density of the log variance, without its constant."""
+        # Gamma(shape, rate) of the precision 1 / sigma^2, as a density of its logarithm: exponent
+        # shape, not shape - 1 (Tipping 2001, appendix A).
         return float(-self.shape * np.log(noise_variance) - self.rate / noise_variance)
 
 
@@ -141,6 +143,8 @@ class Statistics(NamedTuple):
     @property
     def explained(self) -> Vector:
         """``u = q^2 / R``, bounded below ``s``: by Cauchy-Schwarz ``u <= s``, up to rounding."""
+        # u = s would make log(1 - u / x) diverge as lam tends to zero: the target would be fitted
+        # without residual.
         return np.minimum(self.q * self.q / self.quadratic, self.s * (1.0 - 1e-14))
 
 
@@ -244,11 +248,15 @@ class BoundPrior(ABC):
         It is ``q^2 / (sigma^2 s)`` under the flat prior. With the noise held, an atom gains if and
         only if the score exceeds one; under a general density it is only a heuristic.
         """
+        # The penalty w / (lam + s) has the same dependence on lam as -q^2 / (2 sigma^2 (lam + s)),
+        # so that with the noise held q^2 / sigma^2 - 2 w replaces q^2 / sigma^2.
         ratio = known.q * known.q / noise_variance
         return (ratio if known.w is None else ratio - 2.0 * known.w) / known.s
 
     def noise_pseudo_observations(self, lam: Vector) -> tuple[float, float]:
         """Return the prior of the noise as pseudo-observations: their number and sum of squares."""
+        # -2 log p(sigma^2) = 2 shape log(sigma^2) + 2 rate / sigma^2 has the form of N log(sigma^2)
+        # + R / sigma^2.
         return 2.0 * self.noise.shape, 2.0 * self.noise.rate
 
     def fixed_point_terms(self, log_lam: Vector, noise_variance: float) -> FixedPointTerms:
@@ -259,6 +267,9 @@ class BoundPrior(ABC):
         """
         if not self.has_density:
             return FixedPointTerms()
+        # A positive 2 h' goes to the numerator, a negative one to the denominator, where it is
+        # scale x with scale = -2 h' / lam at the present precision: the fixed point is the same,
+        # and the update stays positive.
         slope = 2.0 * self.derivatives(log_lam, noise_variance)[0]
         return FixedPointTerms(np.maximum(slope, 0.0), np.maximum(-slope, 0.0) * np.exp(-log_lam))
 

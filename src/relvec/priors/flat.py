@@ -43,14 +43,20 @@ class BoundFlat(BoundPrior):
         s, q, _, _ = known
         with np.errstate(all="ignore"):
             if noise_variance is not None:
+                # At the maximum (lam + s) / lam = ratio and q^2 / (sigma^2 (lam + s)) = ratio - 1,
+                # so the gain depends on the ratio only (Tipping & Faul 2003, eqs. 20 and 21, in
+                # units of the noise).
                 ratio = q * q / (noise_variance * s)
                 gain = 0.5 * (ratio - 1.0 - np.log(ratio))
                 return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
             u = known.explained
             excess = n_effective * u - s
             lam = s * (s - u) / excess
+            # x = lam + s at this lam, in closed form.
             x = s * u * (n_effective - 1.0) / excess
             gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam))
+            # Without excess the objective rises up to infinite precision: the atom should be
+            # absent.
             return np.where((excess > 0.0) & np.isfinite(gain), gain, -np.inf), lam
 
     def has_no_gain(
@@ -60,6 +66,7 @@ class BoundFlat(BoundPrior):
         # `rate` is that of the Laplace prior, which derives from this class; zero here.
         s, q, _, quadratic = known
         if noise_variance is None:
+            # N u <= s + rate, multiplied by R: no division by a quadratic form that may be zero.
             no_gain: BoolArray = n_effective * q * q <= (s + self.rate) * quadratic
         else:
             no_gain = q * q <= (s + self.rate) * noise_variance

@@ -67,6 +67,8 @@ class BoundGamma(BoundPrior):
     def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
         """Return the log density of each log precision; the noise must be held."""
         assert noise_variance is not None
+        # The density is that of the raw precision alpha = lam |phi|^2 / sigma^2 (docs/notation.md).
+        # It depends on the noise, which therefore cannot be profiled out.
         log_raw = log_lam - np.log(noise_variance)
         if self.column_norm is not None:
             log_raw = log_raw + 2.0 * np.log(self.column_norm)
@@ -102,6 +104,8 @@ class BoundGamma(BoundPrior):
 
     def fixed_point_terms(self, log_lam: Vector, noise_variance: float) -> FixedPointTerms:
         """Return ``2 a``, added to the numerator, and ``2 b``, added to the denominator."""
+        # 2 h' = 2 exponent - 2 rate alpha: Tipping (2001), eqs. 43 and 44, with a and b of the
+        # hyperprior.
         return FixedPointTerms(2.0 * self.exponent, 2.0 * self.unit_rate / noise_variance)
 
 
@@ -189,6 +193,7 @@ class GammaPrior(Prior):
         shape = check_positive("shape", self.shape, allow_zero=True)
         rate = check_positive("rate", self.rate, allow_zero=True)
         over_log = check_choice("measure", self.measure, MEASURES) == "log_precision"
+        # p(log alpha) = alpha p(alpha): the Jacobian raises the exponent by one.
         exponent = shape if over_log else shape - 1.0
         if exponent > 0.0 and rate == 0.0:
             raise ValueError(
@@ -206,6 +211,7 @@ class GammaPrior(Prior):
         if isinstance(noise, str):
             check_choice("noise", noise, ("tipping",))
             noise = InverseGamma(1e-4, 1e-4)
+        # Uniform in log alpha: atoms can be deleted, unlike under any other Gamma density.
         if exponent == 0.0 and rate == 0.0:
             return BoundFlat(noise)
         return BoundGamma(exponent, rate, column_norm, noise)

@@ -51,10 +51,14 @@ class BoundLaplace(BoundFlat):
 
     def log_density(self, log_lam: Vector, noise_variance: float | None) -> Vector:
         """Return ``h = -rate / (2 lam)``, relative to an absent atom."""
+        # log Exp(gamma | rate / 2) = -rate gamma / 2 + constant with gamma = 1 / lam (Park &
+        # Casella 2008); as a density of gamma itself, without Jacobian, so that gamma = 0 has
+        # positive density.
         return -0.5 * self.rate * (1.0 / np.exp(log_lam))
 
     def derivatives(self, log_lam: Vector, noise_variance: float | None) -> tuple[Vector, Vector]:
         """Return the first and second derivative of `log_density`."""
+        # d(1 / lam) / d log lam = -1 / lam: the derivatives of -rate / (2 lam) alternate in sign.
         slope = 0.5 * self.rate / np.exp(log_lam)
         return slope, -slope
 
@@ -87,6 +91,8 @@ class BoundLaplace(BoundFlat):
             if noise_variance is not None:
                 quality = q * q / noise_variance
                 share = quality / s
+                # Derivative of the gain in 1 / lam at an absent atom, times two: the condition of
+                # entry q^2 / sigma^2 - s > rate.
                 excess = quality - s - rate
                 a, b = np.full(np.shape(s), rate), s
             else:
@@ -94,8 +100,12 @@ class BoundLaplace(BoundFlat):
                 share = u / s
                 excess = n_effective * u - s - rate
                 a, b = rate * (s - u) / s, s - u + rate * share
+            # Root written as 2 c / (b + sqrt(b^2 + 4 a c)), with a sum of positive terms in the
+            # denominator: accurate also for a tending to zero, where it becomes excess / b, the
+            # flat prior.
             linear = 2.0 * a + b
             z = 2.0 * excess / (linear + np.sqrt(linear * linear + 4.0 * a * excess))
+            # u / (lam + s) = (u / s) z / (1 + z) with z = s / lam.
             explained = share * (z / (1.0 + z))
             fit = n_effective * np.log1p(-explained) if noise_variance is None else -explained
             gain = -0.5 * (fit + np.log1p(z) + rate * z / s)
@@ -220,6 +230,7 @@ class LaplacePrior(Prior):
         shape = check_positive("shape", self.shape)
         inverse_scale = check_positive("inverse_scale", self.inverse_scale)
         if isinstance(self.rate, str) and self.rate == "auto":
+            # Learning starts from the flat prior; the rate is then set by with_rate.
             return BoundLaplace(0.0, RateHyperprior(shape, inverse_scale), self.noise)
         rate = check_positive("rate", self.rate, allow_zero=True, also='or "auto"')
         return BoundLaplace(rate, None, self.noise)

@@ -124,6 +124,8 @@ def search_best_precision(
     shape = np.broadcast_shapes(np.shape(known.s), np.shape(known.quadratic))
     s, q = np.broadcast_to(known.s, shape), np.broadcast_to(known.q, shape)
     w = np.broadcast_to(0.0 if known.w is None else known.w, shape)
+    # lam is relative to a unit column and the noise: at e^30 the atom has no influence, at e^-30
+    # its weight is not shrunk.
     grid = np.linspace(-30.0, 30.0, 81)
     with np.errstate(all="ignore"):
         # The change of the objective by an atom of log precision theta, with x = lam + s:
@@ -158,6 +160,9 @@ def search_best_precision(
             better = value_there > best
             best = np.where(better, value_there, best)
             theta = np.where(better, log_lam, theta)
+        # The best grid point is not lower than its neighbours, so the slope changes sign between
+        # them. Bisection of the slope is accurate to rounding; comparing values near a flat maximum
+        # would be accurate to its square root only.
         low, high = theta - (grid[1] - grid[0]), theta + (grid[1] - grid[0])
         for _ in range(60):
             middle = 0.5 * (low + high)

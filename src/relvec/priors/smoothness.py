@@ -67,6 +67,8 @@ class BoundSmoothness(BoundFlat):
             return super().best_precision(known, n_effective, noise_variance)
         with np.errstate(all="ignore"):
             if noise_variance is not None:
+                # The flat prior's solution with q^2 - 2 sigma^2 w for q^2: entry if q^2 / sigma^2 >
+                # s + 2 w, for orthonormal columns u > 1 + 2 c.
                 ratio = q * q / (noise_variance * s) - 2.0 * w / s
                 gain = 0.5 * (ratio - 1.0 - np.log(ratio))
                 return np.where(ratio > 1.0, gain, -np.inf), s / (ratio - 1.0)
@@ -83,12 +85,15 @@ class BoundSmoothness(BoundFlat):
             for x in (half / a2, a0 / half):
                 lam = x - s
                 gain = -0.5 * (n_effective * np.log1p(-u / x) + np.log(x / lam) + penalty / x)
+                # A root is a model only if lam = x - s > 0 and 1 - u / x > 0. The better of two
+                # such roots is taken, if it is better than an absent atom, whose gain is zero.
                 gain = np.where((lam > 0.0) & (x > u) & (gain > 0.0), gain, -np.inf)
                 better = gain > best_gain
                 best_gain = np.where(better, gain, best_gain)
                 best_lam = np.where(better, lam, best_lam)
             return best_gain, best_lam
 
+    # The flat prior's test N u <= s ignores the penalty: the general one is used again.
     has_no_gain = BoundPrior.has_no_gain
 
 
@@ -191,6 +196,7 @@ def _resolve_penalty(c: Any, n: float) -> float:
     """Return the penalty per degree of freedom; `n` is the size in the criterion."""
     if not isinstance(c, str):
         return check_positive("c", c, allow_zero=True, also=f"or one of {CRITERIA}")
+    # In nats: AIC and BIC penalise twice the negative log likelihood by 2 and by log n.
     log_n = math.log(max(n, 1.0))
     return {"aic": 1.0, "bic": 0.5 * log_n, "ric": log_n}[check_choice("c", c, CRITERIA)]
 

@@ -21,6 +21,7 @@ def _distances(X: Matrix, Z: Matrix, weight: Vector) -> Matrix:
     """Return squared distances ``sum_k weight_k (x_k - z_k)^2`` for non-negative weights."""
     root = np.sqrt(weight)
     a, b = X * root, Z * root
+    # |a|^2 + |b|^2 - 2 a'b: rounding may make small distances negative, hence the maximum below.
     squared = np.einsum("ik,ik->i", a, a)[:, None] + np.einsum("jk,jk->j", b, b)
     squared -= 2.0 * (a @ b.T)
     return np.maximum(squared, 0.0, out=squared)
@@ -50,6 +51,8 @@ def scaled_kernel(X: Matrix, Z: Matrix, theta: Vector) -> Matrix:
     """
     centre = Z.mean(axis=0) if len(Z) else 0.0  # centring reduces cancellation
     X, Z = X - centre, Z - centre
+    # Parts of positive and of negative feature weights separately, since the factorisation of the
+    # distances uses square roots of the weights.
     exponent = -_distances(X, Z, np.maximum(theta, 0.0))
     negative = theta < 0.0
     if negative.any():
@@ -67,6 +70,8 @@ def kernel_jacobian(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector) -> Mat
     centre = X.mean(axis=0)
     X, Z = X - centre, Z - centre
     weighted = weight[:, None] * Z
+    # (x - z)^2 = x^2 - 2 x z + z^2 expanded, with the sign of D: no array over all pairs and
+    # features.
     result: Matrix = 2.0 * X * (kernel @ weighted)
     result -= X * X * (kernel @ weight)[:, None]
     result -= kernel @ (weighted * Z)
@@ -78,6 +83,8 @@ def kernel_curvature(X: Matrix, Z: Matrix, kernel: Matrix, weight: Vector, score
 
     The matrix E of Heimsæter (2021, eq. 3.15), by one pass over all pairs of rows per feature.
     """
+    # E_kl = sum_ij r_i K_ij w_j (x_ik - z_jk)^2 (x_il - z_jl)^2: differentiating exp(-sum theta
+    # d^2) twice gives a positive sign.
     base = score[:, None] * kernel * weight
     rows = [
         squared_difference_sums(base * (X[:, [k]] - Z[:, k]) ** 2, X, Z) for k in range(X.shape[1])
@@ -112,6 +119,8 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
     >>> found.mean, found.covariance
     (array([1.]), array([[0.25]]))
     """
+    # Scaled by the prior standard deviations the system is bounded below by the identity whatever
+    # the precisions, which differ by many orders of magnitude near pruning.
     root = 1.0 / np.sqrt(precision)
     scaled = design * (root / np.sqrt(noise))
     system = scaled.T @ scaled
@@ -128,6 +137,7 @@ def condition(design: Matrix, precision: Vector, noise: float, target: Vector) -
     log_det = log_det_cholesky(factor) - 2.0 * np.log(unit).sum()
     misfit = residual @ residual / noise + precision @ mean**2
     log_evidence = -0.5 * (len(target) * np.log(2.0 * np.pi * noise) + log_det + misfit)
+    # 1 - alpha_i Sigma_ii with Sigma = A^-1/2 inverse A^-1/2: the precisions cancel.
     gamma = np.clip(1.0 - inverse.diagonal(), 0.0, 1.0)
     return WeightPosterior(float(log_evidence), mean, covariance, residual, gamma)
 
@@ -136,6 +146,8 @@ def mackay_precision(gamma: Vector, mean: Vector) -> Vector:
     """Return ``gamma_i / mu_i^2`` (Tipping 2001, eq. 16); infinite where the mean is zero."""
     # Rounding may give a well-determinedness, and hence a precision, of zero or less.
     gamma = np.clip(gamma, 1e-16, 1.0)
+    # Only gamma, mean and a unit noise matter without penalty and density; the first argument is
+    # not used.
     updated = mackay_update(gamma, gamma, mean, 1.0, None, FixedPointTerms())
     return np.where(mean**2 > 1e-300, updated, np.inf)
 

@@ -53,6 +53,8 @@ class State:
     def design(self) -> Matrix:
         """Return the columns of the model at the training inputs."""
         used = self.X[:, self.features]
+        # In the PFCVM the sign is that of the class of the sample, so that its weight is
+        # non-negative; in the DRVM it is one.
         kernel = scaled_kernel(used, used[self.rows], self.theta) * self.sign[self.rows]
         return prepend_constant(kernel, self.first > 0)
 
@@ -87,6 +89,8 @@ class AlternatingEstimator(BaseEstimator):
             )
         n, n_features = X.shape
         size = n + int(self.fit_intercept)
+        # For standardised features the mean squared distance is 2 n_features: exponent -1 on
+        # average.
         theta = 0.5 / n_features if self.initial_theta is None else self.initial_theta
         return State(
             X=X,
@@ -104,6 +108,7 @@ class AlternatingEstimator(BaseEstimator):
 
     def _prior(self, precision: Vector, first: int) -> TruncatedPrior:
         """Return the prior of weights; those before position `first` are not truncated."""
+        # The intercept may have either sign.
         truncated = np.arange(len(precision)) >= first
         scale = self.indicator_scale if self.truncation == "smoothed" else None
         return TruncatedPrior(precision, truncated, scale)
@@ -118,6 +123,7 @@ class AlternatingEstimator(BaseEstimator):
         first = state.first
         keep = alpha < self.alpha_max
         keep[first:] = keep_at_least_one(keep[first:], alpha[first:])
+        # Measured before the arrays are cut: pruned weights do not count as changes.
         change = float(np.max(np.abs(weight - state.weight)[keep]))
         state.rows, state.weight = state.rows[keep[first:]], weight[keep]
         state.alpha = np.minimum(alpha[keep], _LARGEST_PRECISION)
@@ -140,6 +146,8 @@ class AlternatingEstimator(BaseEstimator):
             prior=self._prior(state.beta, 0),
             form=self.curvature,
         )
+        # Sample weights are held while the feature weights are updated; beta is MacKay's update
+        # with the curvature of the last step.
         trial, beta = ascend(objective, state.theta, rules)
         keep = keep_at_least_one(beta < self.beta_max, beta)
         change = float(np.max(np.abs(trial.x - state.theta)[keep]))

@@ -45,6 +45,8 @@ def inverse_curvature(curvature: Matrix) -> Matrix:
     factor = cholesky(curvature)
     if factor is not None:
         return inverse_from_cholesky(factor)
+    # Absolute eigenvalues: the step remains an ascent direction where the log posterior is not
+    # concave (Nocedal & Wright 2006, section 3.4).
     values, vectors = np.linalg.eigh(curvature)
     result: Matrix = (vectors / np.maximum(np.abs(values), 1e-8)) @ vectors.T
     return result
@@ -54,6 +56,8 @@ def _newton_step(gradient: Vector, curvature: Matrix, free: BoolArray) -> tuple[
     """Return the Newton step in the free coordinates, and the diagonal of the inverse curvature."""
     step, variance = np.zeros_like(gradient), np.zeros_like(gradient)
     if curvature.ndim == 1:
+        # Diagonal approximation: each coordinate on its own, negative curvatures replaced by the
+        # floor.
         variance[free] = 1.0 / np.maximum(curvature[free], 1e-8)
         step[free] = variance[free] * gradient[free]
     elif free.any():
@@ -70,6 +74,7 @@ def _line_search(
     fraction, bounded = rules.first, objective.prior.bounded
     while fraction > rules.smallest:
         x = current.x + fraction * step
+        # Projection on the feasible set.
         x[bounded] = np.maximum(x[bounded], 0.0)
         trial = objective.evaluate(x)
         value = current.fit + trial.prior if rules.stale else trial.value
@@ -98,6 +103,8 @@ def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Tri
     variance = np.zeros_like(start)
     for iteration in range(rules.steps):
         gradient, curvature = objective.derivatives(current)
+        # Projected Newton: coordinates at zero whose gradient points out of the feasible set are
+        # held; leaving them in the system would distort the step of the others.
         free = ~(objective.prior.bounded & (current.x <= 0.0) & (gradient <= 0.0))
         # At least one curvature is computed: precisions are re-estimated from it.
         size = float(np.linalg.norm(gradient[free])) / rules.gradient_scale
@@ -108,5 +115,8 @@ def ascend(objective: Objective, start: Vector, rules: NewtonRules) -> tuple[Tri
         if found is None:
             break
         current, best = found
+    # gamma = 1 - beta Sigma_ii with Sigma at the last curvature computed, which may belong to the
+    # point before the last accepted step. Held coordinates have variance zero; their x is zero,
+    # hence an infinite precision.
     gamma = 1.0 - objective.prior.precision * variance
     return current, mackay_precision(gamma, current.x)

@@ -48,6 +48,7 @@ class TruncatedPrior:
         """Return the log density, up to constants."""
         result = -0.5 * float(self.precision @ x**2)
         if self.scale is not None:
+            # log of the logistic function, without overflow for large negative x.
             result -= float(np.logaddexp(0.0, -self.scale * x[self.truncated]).sum())
         return result
 
@@ -55,6 +56,7 @@ class TruncatedPrior:
         """Return the gradient of the log density; the smoothed part is k of eq. 3.11."""
         result = -self.precision * x
         if self.scale is not None:
+            # d log sigmoid(scale x) / dx = scale (1 - sigmoid) = scale sigmoid(-scale x).
             result[self.truncated] += self.scale * expit(-self.scale * x[self.truncated])
         return result
 
@@ -62,6 +64,8 @@ class TruncatedPrior:
         """Return the diagonal of the negative Hessian; the smoothed part is O of eq. 3.16."""
         result = self.precision.copy()
         if self.scale is not None:
+            # Minus the second derivative, scale^2 sigmoid (1 - sigmoid): positive, since log
+            # sigmoid is concave.
             at = self.scale * x[self.truncated]
             result[self.truncated] += self.scale**2 * expit(at) * expit(-at)
         return result
@@ -101,10 +105,13 @@ class FeatureObjective:
         gradient = slopes.T @ score + self.prior.gradient(trial.x)
         diagonal = self.prior.curvature(trial.x)
         if self.form == "diagonal":
+            # Diagonal of D'BD plus that of the prior: a vector instead of a matrix.
             return gradient, diagonal + curvatures @ slopes**2
         # Gauss-Newton: D' B D; the exact matrix has the second derivatives E of the kernel as well.
         curvature = (slopes.T * curvatures) @ slopes
         if self.form == "full":
+            # Negative Hessian: second derivatives of the outputs, weighted by the score, are
+            # subtracted. The result need not be positive definite.
             curvature -= kernel_curvature(self.X, self.centres, trial.kernel, self.weight, score)
         curvature.flat[:: len(diagonal) + 1] += diagonal
         return gradient, curvature

@@ -41,6 +41,8 @@ class Run(ABC):
     def mackay_noise_estimate(self, fit: Fit) -> float:
         """Return MacKay's re-estimate of the noise variance, including its prior."""
         prior = self.problem.prior.noise
+        # Tipping (2001), appendix A: 2 c more observations and 2 d more residual, with c and d the
+        # shape and rate of the noise precision.
         count = self.problem.moments.n_effective + 2.0 * prior.shape
         noise = mackay_noise(fit.residual_ss + 2.0 * prior.rate, fit.gamma, count)
         return reference.bounded_noise(self.problem, noise)

@@ -164,8 +164,10 @@ class AlternatingDRVM(AlternatingEstimator, GaussianRegressor):
                 if self.converged_ or (self.freeze and not moves[kind]):
                     continue
                 change = update(state)
+                # Negated comparison, so that an infinite or undefined change counts as a change.
                 moves[kind] = self.n_iter_ <= self.warm_up or not change < self.min_change
                 self.converged_ = not any(moves.values())
+        # Recomputed: the feature weights may have changed since the last update of the weights.
         found = condition(state.design(), state.alpha, state.noise, y)
         if not self.freeze or moves["weights"]:
             state.weight = found.mean

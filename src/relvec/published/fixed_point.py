@@ -111,6 +111,7 @@ class _Sweeps(Run):
         if warm_start is not None and self.deletable:
             return self.settle(warm_start.active, np.exp(warm_start.log_lam))
         moments = self.problem.moments
+        # One precision for all atoms, which maximises the evidence of ridge regression.
         shared = fit_ridge(self.problem).log_lam if moments.target_ss > 0 else 0.0
         log_lam = np.full(moments.n_atoms, shared)
         if warm_start is not None:
@@ -131,6 +132,8 @@ class _Sweeps(Run):
         """Re-estimate all precisions and the noise from one posterior."""
         problem, fit = self.problem, state.fit
         if problem.prior.is_penalised or (problem.prior.has_density and self.deletable):
+            # At fixed lam = alpha sigma^2 the penalty does not depend on the noise, whose maximum
+            # is then in closed form; at fixed alpha a positive estimate need not exist.
             noise = reference.best_noise(problem, fit)
             alpha, _ = self.estimate(fit, noise)
         else:
@@ -138,10 +141,13 @@ class _Sweeps(Run):
         lam = np.clip(alpha * noise, reference.LAM_MIN, reference.LAM_MAX)
         keep = remaining = np.ones(len(lam), dtype=bool)
         if self.deletable:
+            # gamma at rounding level: alpha would be determined by rounding errors.
             keep = (lam <= self.solver.prune_threshold) & (fit.gamma > EPS)
             keep |= self.readmitted[fit.active]
+            # Precisions that diverge change in every sweep: they must not delay convergence.
             remaining = keep & ~_has_infinite_best(problem, fit, noise)
         noise_change = float(np.log(noise / state.noise))
+        # Change of log alpha = log lam - log sigma^2.
         moved = np.abs(np.log(lam / fit.lam) - noise_change)[remaining].max(initial=0.0)
         change = max(float(moved), abs(noise_change))
         fit = reference.condition(problem, fit.active[keep], lam[keep])
@@ -158,12 +164,18 @@ class _Sweeps(Run):
             if (lam > 0.0).all():
                 return lam / noise, self.mackay_noise_estimate(fit)
         # A density with a negative exponent may exceed gamma; EM's update is always positive.
+        # EM: expected squared weight E[w_i^2] = mu_i^2 + Sigma_ii in the denominator (Tipping 2001,
+        # eq. 43), in units of the noise.
         second = fit.mean**2 / noise + fit.covariance.diagonal() + density.scale
         second = np.maximum(second + 2.0 * np.maximum(-fit.shrunk, 0.0), 1e-300)
+        # The penalty's term 2 lam Q_ii of the stationarity condition, written as inverse / x so
+        # that a fixed point is a stationary point and the quadratic has one positive root.
         penalty = 2.0 * fit.lam**2 * np.maximum(fit.shrunk, 0.0) + density.inverse
         first = 1.0 + density.constant
         expected = 0.5 * (first + np.sqrt(first * first + 4.0 * second * penalty)) / second
         if is_em:
+            # M-step: E|t - Phi w|^2 = |t - Phi mu|^2 + sigma^2 sum(gamma), with the sample size
+            # undiminished as denominator.
             ss = fit.residual_ss + noise * float(fit.gamma.sum()) + 2.0 * prior.noise.rate
             count = problem.moments.n_effective + 2.0 * prior.noise.shape
             return expected / noise, reference.bounded_noise(problem, ss / count)
@@ -182,6 +194,8 @@ class _Sweeps(Run):
             no_gain = ~(reference.compute_best_gains(problem, known)[0][active] > 0.0)
             value = reference.compute_contributions(problem, state.fit, known)
             if no_gain.any():
+                # Atoms without gain go first; only if there are none, the least useful atom above
+                # the cap.
                 value[~no_gain] = np.inf
             elif len(active) > cap:
                 self.reached_max_active = True
@@ -207,6 +221,8 @@ class _Sweeps(Run):
 
 def _has_infinite_best(problem: Problem, fit: Fit, noise: float) -> BoolArray:
     """Return which atoms have an infinite best precision, all else fixed."""
+    # s and q with the atom left out, from the posterior with it: S_ii = 1 / (lam + s) and mu = q
+    # S_ii, hence s = (1 - lam S_ii) / S_ii = gamma / S_ii.
     variance = fit.covariance.diagonal()
     w = fit.shrunk / variance**2 if problem.prior.is_penalised else None
     prior = problem.prior.subset(fit.active)

@@ -82,10 +82,12 @@ class _State:
         first = len(fixed)
         # dL/dphi_nm = ((t - Phi mu) mu' - Phi Sigma)_nm / sigma^2, times the kernel: d/d eta_k of
         # phi_nm is -phi_nm (x_nk - x_mk)^2
+        # Only kernels depend on the scales; alpha and sigma^2 are held.
         slope = np.outer(found.residual, found.mean[first:])
         slope -= design @ found.covariance[:, first:]
         slope *= design[:, first:] / self.noise
         sums = squared_difference_sums(slope, self.X, self.X[rows])
+        # d / d log eta_k = eta_k d / d eta_k.
         result: Vector = -np.exp(self.log_eta) * sums
         return result
 
@@ -268,6 +270,7 @@ class InterleavedRVM(GaussianRegressor):
         gamma = found.well_determined
         alpha = mackay_precision(gamma, found.mean)
         noise = mackay_noise_variance(found, floor)
+        # gamma at the level of rounding determines no precision: gamma / mu^2 would be noise.
         keep: BoolArray = (gamma >= self.gamma_min) & (alpha < self.alpha_max)
         if not keep.any():
             keep[np.argmax(gamma)] = True  # an empty model could not recover
@@ -276,6 +279,7 @@ class InterleavedRVM(GaussianRegressor):
         change = float(np.max(np.abs(np.log(alpha[keep] / state.alpha[keep]))))
         change = max(change, abs(float(np.log(noise / state.noise))))
         state.kept, state.alpha, state.noise = state.kept[keep], alpha[keep], noise
+        # After pruning the remaining precisions must be re-estimated at least once more.
         return np.inf if pruned else change
 
     def _ascend_scales(self, state: _State) -> tuple[WeightPosterior, float, float]:
@@ -288,6 +292,8 @@ class InterleavedRVM(GaussianRegressor):
             if not 0.0 < steepest < np.inf:
                 break
             for _ in range(self.max_shrinks + 1):
+                # Gradient scaled to maximum norm one: the step is the largest change of a log
+                # scale, whatever the size of the evidence.
                 log_eta = state.log_eta + state.step * gradient / steepest
                 trial, trial_design = state.evaluate(log_eta)
                 if trial.log_evidence > found.log_evidence:

@@ -133,11 +133,17 @@ class _Sweeps(MonotoneSearch):
         likelihood = problem.likelihood
         atoms = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
         most_latent = problem.largest_latent or likelihood.largest_latent
+        # bounds() subtracts 2 log(largest_latent); added back, this is the log mean square of each
+        # atom.
         spread = problem.bounds(atoms)[0] + 2.0 * np.log(most_latent)
         reference = likelihood.apply_weights(likelihood.reference_curvature())
+        # Mean square times total reference curvature is phi'B phi for constant B: the threshold is
+        # for lam = alpha / phi'B phi, as in regression with unit columns.
         self.most = np.log(threshold) + np.log(float(reference.sum())) + spread
         if warm_start is None:
             usable = np.isfinite(atoms).all(axis=0)
+            # Columns that are constant to rounding (1e-12 of their largest entry) cannot be told
+            # from the intercept.
             usable &= np.exp(spread) > 1e-24 * np.square(atoms).max(axis=0)
             active = np.flatnonzero(usable)
             # The prior standard deviation of the latent function is then of order one.
@@ -153,6 +159,8 @@ class _Sweeps(MonotoneSearch):
             first, second, inverse = self.gamma + self.penalised, self.square, np.zeros(len(active))
         else:
             first, second = np.ones(len(active)), self.square + self.variance
+            # penalised = 2 lam Q at the present precision, as (penalised alpha) / x: same fixed
+            # point.
             inverse = self.penalised * self.precision
         terms = problem.prior.fixed_point_terms(state.log_precision, 1.0)
         # the positive root of ``second x^2 - first x - inverse``
@@ -165,6 +173,7 @@ class _Sweeps(MonotoneSearch):
         if self.deletable:
             kept = log_precision <= self.most[active]
             kept &= self.gamma > np.finfo(np.float64).eps
+            # Precisions that diverge change in every sweep and must not delay convergence.
             remaining = kept & ~self.diverges
         change = np.abs(log_precision - state.log_precision)[remaining].max(initial=0.0)
         active = active[kept]
@@ -179,8 +188,11 @@ class _Sweeps(MonotoneSearch):
         state, stay = self.state, ~self.diverges
         if not stay.all() and self.move_if_better(state.active[stay], state.log_precision[stay]):
             return True
+        # In nats: removal_loss is twice the evidence; the removal saves min_gain.
         loss = 0.5 * self.problem.removal_loss(state) - self.problem.min_gain[state.active]
         for place in np.argsort(loss):
+            # The loss is that at fixed curvature without the penalty on degrees of freedom: a
+            # removal may still raise the objective if the loss is little more than the penalty.
             if loss[place] > 1.0 + float(np.max(self.problem.prior.penalty)):
                 break
             if self.move_if_better(
@@ -204,6 +216,9 @@ class _Sweeps(MonotoneSearch):
         if self.problem.prior.is_penalised:
             free = mode.gradient(self.problem.likelihood, exact=False)
             with_penalty = self.problem.gradient(self.state, exact=False)
+            # Derivative of the penalty alone, as the difference of the two gradients.
             self.penalised = 2.0 * np.maximum(with_penalty - free, 0.0)
+        # q^2 - 2 w <= s with q = w_i / S_ii, s = gamma / S_ii and 2 w S_ii^2 = penalised / alpha,
+        # multiplied by S_ii^2.
         penalty = self.penalised / self.precision
         self.diverges = self.square - penalty <= self.gamma * self.variance

@@ -186,8 +186,11 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
                 change = max(change, self._update_features(state))
             self.converged_ = self.n_iter_ > self.warm_up and change < self.min_change
         objective = self._objective(state)
+        # Laplace approximation at the final weights and feature weights, feature weights held.
         _, curvature = objective.derivatives(objective.evaluate(state.weight))
         signs = np.concatenate([np.ones(state.first), sign[state.rows]])
+        # The design has columns t_j k(x, x_j), the fitted model k(x, x_j): signs go to weights and
+        # covariance.
         weights = state.weight * signs
         self._set_fitted_attributes(
             state, weights, inverse_curvature(curvature) * np.outer(signs, signs)
@@ -249,5 +252,7 @@ class LiteralPFCVM(ClassifierMixin, AlternatingEstimator):
         elif moderation == "mackay":
             second = expit(marginalise_log_odds(mean, function_variance(design, self._covariance)))
         else:
+            # sigmoid(a) is approximated by Phi(sqrt(pi / 8) a), whose average over N(m, v) is Phi(m
+            # / sqrt(8 / pi + v)) (Bishop 2006, section 4.5.2).
             second = ndtr(mean / np.sqrt(8.0 / np.pi + function_variance(design, self._covariance)))
         return np.column_stack([1.0 - second, second])

@@ -119,6 +119,7 @@ class _RandomSteps(SingleSteps):
         """Choose at random among the atoms that are in the model or would gain by entering."""
         if self.n_steps == 0 and not (change < np.inf).all():
             return super().choose(wanted, gain, change)
+        # Finite wanted precision: stays or enters. Positive change with an infinite one: leaves.
         eligible = np.flatnonzero(np.isfinite(wanted) | (change > 0.0))
         return int(self.random.choice(eligible)) if len(eligible) else 0
 
@@ -138,22 +139,30 @@ def _best_noise(problem: Problem, fit: Fit, alpha: Vector, present: float) -> fl
     prior, moments = problem.prior.subset(fit.active), problem.moments
     scale = 1.0 / np.sqrt(alpha)
     scaled = moments.gram(fit.active) * np.multiply.outer(scale, scale)
+    # One decomposition for all noise variances: at fixed alpha, lam = alpha sigma^2 and A^-1/2 (G +
+    # sigma^2 A) A^-1/2 = V (diag(values) + sigma^2 I) V'.
     values, vectors = np.linalg.eigh(scaled)
     values = np.maximum(values, 0.0)
     projection = (vectors.T @ (scale * moments.correlation[fit.active])) ** 2
     count = moments.n_effective + 2.0 * prior.noise.shape
     rate = 2.0 * prior.noise.rate
+    # sum_i c_i gamma_i = sum_j (sum_i c_i V_ij^2) values_j / (values_j + sigma^2).
     degrees = np.broadcast_to(prior.penalty, values.shape) @ vectors**2
 
     def cost(log_noise: float) -> float:
         noise = np.exp(log_noise)
         total = values + noise
+        # R = t'K^-1 t by the Woodbury identity: t't - t'Phi (G + sigma^2 A)^-1 Phi't; rounding may
+        # make it negative.
         quadratic = max(moments.target_ss - float((projection / total).sum()), 0.0) + rate
+        # -2 J up to constants: N log sigma^2 + R / sigma^2 + log|K|, log|K| = sum log(1 + values /
+        # sigma^2) by the determinant lemma.
         value = count * log_noise + quadratic / noise + float(np.log(total / noise).sum())
         # lam = alpha sigma^2 changes with the noise
         value -= 2.0 * float(prior.log_density(np.log(alpha) + log_noise, noise).sum())
         return float(value + 2.0 * float(degrees @ (values / total)))
 
+    # A bounded search needs an interval: centred on the present log noise.
     reach = (
         present - 6.0,
         present + 6.0,

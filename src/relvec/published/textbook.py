@@ -101,6 +101,7 @@ class SingleSteps(Run):
     def step(self, state: State) -> tuple[State, float]:
         """Update one atom, re-estimate the noise if due, and return the largest pending change."""
         problem, n_atoms = self.problem, self.problem.moments.n_atoms
+        # Absent atoms have infinite precision (Tipping & Faul 2003, section 4).
         alpha = np.full(n_atoms, np.inf)
         alpha[state.fit.active] = state.fit.lam / state.noise
         wanted, gain = self.moves(state, alpha)
@@ -111,6 +112,7 @@ class SingleSteps(Run):
         chosen = self.choose(wanted, gain, change)
         alpha[chosen] = wanted[chosen]
         active = np.flatnonzero(np.isfinite(alpha))
+        # The algorithm holds alpha, the library's algebra lam = alpha sigma^2.
         fit = reference.condition(problem, active, alpha[active] * state.noise)
         noise = state.noise
         self.n_steps += 1
@@ -139,12 +141,16 @@ class SingleSteps(Run):
         at_present[state.fit.active] = reference.compute_contributions(
             problem, state.fit, known, noise
         )
+        # An absent atom with s below the resolution is a linear combination of the active ones to
+        # rounding; one inside the model stays admissible, so that it can be re-estimated.
         admissible = problem.moments.usable & (inside | (known.s > problem.moments.resolution))
         should_be_in = (at_best > 0.0) & admissible
         full = np.count_nonzero(inside) >= problem.active_cap
         self.reached_max_active = bool(full and (should_be_in & ~inside).any())
         if full:
             should_be_in &= inside
+        # Change of the objective by each update: added atoms gain at_best, deleted ones lose
+        # at_present.
         gain = np.where(should_be_in, at_best, 0.0) - at_present
         return np.where(should_be_in, lam / noise, np.inf), gain
 
@@ -153,5 +159,6 @@ class SingleSteps(Run):
         prior = self.problem.prior
         if prior.is_penalised or prior.has_density:
             return fit, reference.best_noise(self.problem, fit)
+        # Re-estimated at fixed alpha as in the paper, hence lam = alpha sigma^2 changes with it.
         noise = self.mackay_noise_estimate(fit)
         return reference.condition(self.problem, fit.active, alpha * noise), noise

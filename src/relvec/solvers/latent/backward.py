@@ -59,6 +59,9 @@ class BackwardElimination:
             self._drop(state, [place])
             for place in self._order_by_loss(state)[: tuning.n_final_trials]
         ]
+        # At unchanged precisions the objective of a trial is a lower bound of what it reaches after
+        # maximisation; trials are maximised in this order, and not at all below
+        # max_recoverable_loss.
         for trial in sorted(trials, key=_objective, reverse=True):
             if trial.objective < state.objective - tuning.max_recoverable_loss:
                 break
@@ -72,6 +75,8 @@ class BackwardElimination:
     def _remove_weakest(self, state: LatentState) -> LatentState:
         """Remove the unit of smallest loss, or several if there are many."""
         order = self._order_by_loss(state)
+        # Losses at fixed curvature are additive only for weakly correlated units: a small fraction
+        # at once.
         n_bulk = len(order) // self.tuning.bulk_divisor
         if n_bulk > 1:
             return self._drop(state, order[:n_bulk])
@@ -80,6 +85,7 @@ class BackwardElimination:
 
     def _remove_negligible(self, state: LatentState) -> LatentState:
         """Remove units with large precisions, which have hardly any degrees of freedom."""
+        # A unit has n_tied weights: its degrees of freedom are the sum of their gamma.
         degrees = state.mode.hessian.degrees_of_freedom.reshape(self.problem.n_tied, -1).sum(axis=0)
         negligible = np.flatnonzero(degrees < self.tuning.negligible_dof).tolist()
         trial = self._drop(state, negligible) if negligible else state
@@ -89,6 +95,7 @@ class BackwardElimination:
         """Sum of the penalties of a model, on degrees of freedom and on units."""
         problem = self.problem
         degrees = problem.get_penalty_hessian(state.mode).degrees_of_freedom
+        # min_gain counts once per unit, while the active set lists each of its n_tied weights.
         entries = float(problem.min_gain[state.active % self.n_atoms].sum()) / problem.n_tied
         return float((problem.penalty_of(state.active) * degrees).sum()) + entries
 
@@ -96,12 +103,15 @@ class BackwardElimination:
         """Sort the units by the objective lost with them, smallest first."""
         loss = self.problem.removal_loss(state)
         atoms = state.active[: len(loss)] % self.n_atoms
+        # The loss is twice the evidence, so the entry penalty that a removal saves counts twice as
+        # well.
         order: list[int] = np.argsort(loss - 2.0 * self.problem.min_gain[atoms]).tolist()
         return order
 
     def _drop(self, state: LatentState, places: list[int]) -> LatentState:
         """Evaluate the model without some units."""
         n_units = len(state.active) // self.problem.n_tied
+        # Weights are ordered block by block: position modulo n_units is the unit.
         return self._restrict(state, ~np.isin(np.arange(len(state.active)) % n_units, places))
 
     def _restrict(self, state: LatentState, kept: BoolArray) -> LatentState:
@@ -109,6 +119,8 @@ class BackwardElimination:
         problem, active = self.problem, state.active[kept]
         columns = problem.dictionary.columns(active % self.n_atoms)
         least, most = problem.bounds(columns)
+        # The model may come from a problem with other penalties, hence other precisions: they must
+        # lie within the bounds before the mode is computed.
         value = np.clip(state.log_precision[kept], least, most)
         trial = problem.evaluate(active, value, columns, state.get_initial_weights(active))
         return trial if problem.signs is None else problem.remove_wrong_signs(trial, columns)
@@ -124,6 +136,8 @@ class BackwardElimination:
             trial = problem.evaluate(active, new_precision, columns, weights)
             if problem.signs is not None:
                 trial = problem.remove_wrong_signs(trial, columns)
+            # L-BFGS runs without the checks of signs and credibility, so its result may be
+            # inadmissible (objective minus infinity): the previous state is then kept.
             state = self._remove_negligible(max(trial, state, key=_objective))
         self.n_steps += 1
         if self.monitor is not None and self.monitor(
@@ -146,13 +160,17 @@ def find_backward_start(
     other through stages of increasing penalties, each starting from the result of the previous
     stage. Returns atoms and log precisions of the best model, and whether the monitor stopped.
     """
+    # Infinite penalties exclude atoms from the model and must stay; the others are lowered to the
+    # tolerance.
     free = np.where(np.isinf(problem.min_gain), np.inf, np.minimum(problem.min_gain, tol))
     unpenalised = replace(problem, prior=BoundFlat(), min_gain=free)
+    # Only a starting point: a looser tolerance suffices.
     flat = BlockSearch(unpenalised, 10.0 * tol, max_iter, monitor, None)
     flat.run()
     states, state, is_stopped = [flat.state], flat.state, flat.is_stopped
     with suppress(SearchStopped):
         if not is_stopped:
+            # Remains True if SearchStopped leaves the block early.
             is_stopped = True
             states = [
                 _run_search(problem, start, tol, max_iter, monitor) for start in (None, flat.state)
@@ -229,6 +247,8 @@ def _stages(problem: LatentProblem) -> Iterator[LatentProblem]:
     largest = _largest_penalty(problem)
     for criterion in (1.0, 0.5 * math.log(max(problem.likelihood.total_weight, 1.0))):
         if criterion < largest:
+            # Both kinds of penalty are scaled by one factor, which keeps their ratios between
+            # atoms.
             share = criterion / largest
             prior = BoundSmoothness(share * problem.prior.penalty)
             yield replace(problem, prior=prior, min_gain=share * problem.min_gain)

@@ -56,12 +56,16 @@ def find_block_model(
     """
     first = block * latent.dictionary.shape[1]
     statistics = SufficientStatistics(len(working))
+    # Weighted least squares: rows weighted by B, target z = f + slope / B, unit noise. Centring
+    # integrates the intercept out.
     statistics.update(atoms, response.target, response.curvature)
     moments = statistics.moments(centre=latent.has_intercept)
     prior, min_gain = latent.regression_prior.subset(working), latent.min_gain[working]
     problem = Problem(moments, min_gain=min_gain, prior=prior, noise_variance=1.0)
     in_block = np.isin(state.active, working + first)
     inside = np.searchsorted(working, state.active[in_block] - first)
+    # The regression has unit columns and sigma^2 = 1: log lam = log alpha - 2 log |phi|
+    # (docs/notation.md). The norms are those under the weights B.
     norms = 2.0 * np.log(moments.column_norm)
     start = State(inside, state.log_precision[in_block] - norms[inside])
     if latent.signs is None:
@@ -69,8 +73,10 @@ def find_block_model(
     else:
         end = ascend_signed(problem, start, schedule, latent.signs[working])
         end = end._replace(objective=_value(problem, end))
+    # Same quadratic approximation at both ends, so constants of the working response cancel.
     gain = end.objective - _value(problem, start)
     least, _ = latent.bounds(atoms[:, end.active])
+    # Back to raw columns; separable classes would send the prior variance to infinity.
     log_precision = np.maximum(end.theta + norms[end.active], least)
     return BlockCandidates(working[end.active] + first, log_precision, gain)
 
@@ -104,6 +110,7 @@ def screen_blocks(
         moments = WeightedMoments(
             problem.dictionary, response, curvature, centre=problem.has_intercept, active=active
         )
+        # Precisions of columns of unit norm in the metric of B, as in find_block_model.
         theta = state.log_precision[in_block] - 2.0 * np.log(moments.column_norm[active])
         objective = Objective(moments.n_effective, moments.target_ss, prior.subset(active), 1.0)
         point = evaluate(moments.gram(active), moments.correlation[active], theta, objective)
@@ -113,13 +120,17 @@ def screen_blocks(
         all_statistics = screen(
             Problem(moments, prior=prior, noise_variance=1.0), active, point
         ).statistics
+        # s below the resolution: the column is a linear combination of the active ones to rounding.
         admissible: BoolArray = moments.usable & (all_statistics.s > moments.resolution)
         admissible[active] = False
         if problem.signs is not None:
+            # The weight of an entering atom is q / (lam + s): it has the sign of q.
             admissible &= ~has_wrong_sign(problem.signs, all_statistics.q)
         index = np.flatnonzero(admissible)
         statistics, norm = all_statistics.subset(index), moments.column_norm[index]
         if entry_penalty is not None:
+            # s and r of raw columns scale with |phi|^2; divided by it, r / (a + s) has the
+            # precision lam of the unit column.
             bound = tuple(x[index, k : k + 1] / norm[:, None] ** 2 for x in entry_penalty)
             square = np.square(statistics.q)[:, None]
             gain, log_unit = best_common_precision(statistics.s[:, None], square, bound)

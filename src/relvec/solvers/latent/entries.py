@@ -35,11 +35,17 @@ def find_candidate_units(
         sides = np.hstack([sides, _compute_curvature_term(search).reshape(-1, n_blocks)])
     products = problem.dictionary.rmatmat(sides)
     q = products[:, :n_blocks]
+    # Square of the quality factor (Tipping & Faul 2003): at the mode X'slope = A w, so the slope in
+    # the weight of an absent atom needs no correction for the other weights.
     theta = q * q
     admissible, s, entry_penalty = problem.compute_entry_statistics(search.state)
     if exact:
+        # To first order in its prior variance v the atom has the weight v q. Its effect on the
+        # latent functions, with the other weights adapting, changes -log|H| / 2 by -v q / 2 times
+        # the product of the atom with the term computed below.
         theta = theta - q * products[:, n_blocks:]
         if entry_penalty is not None:
+            # For small v = 1 / a the penalty r / (a + t) tends to r v, against (theta - s) v / 2.
             theta, entry_penalty = theta - 2.0 * entry_penalty[1], None
     # Without the penalty, a unit gains only if q^2 exceeds its expectation s under the model.
     allowed = admissible & (theta > s)
@@ -51,13 +57,17 @@ def find_candidate_units(
         problem.arrange_by_unit(allowed),
     )
     is_free = np.any(is_free, axis=1)
+    # Shared units are numbered like atoms: the first block of the active set lists them all.
     is_free[search.state.active[: len(search.state.active) // problem.n_tied]] = False
     if exact:
+        # Tied weights share one variance: the derivative at zero is the sum over the unit.
         is_free &= theta.sum(axis=1) > s.sum(axis=1)
     units = np.flatnonzero(is_free)
     s, theta = s[units], theta[units]
     if exact and problem.n_tied == 1:
         ratio = (theta / s)[:, 0]
+        # Maximum of [log(a / (a + s)) + theta / (a + s)] / 2 at a = s^2 / (theta - s) (Tipping &
+        # Faul 2003); the logarithm of a is formed from logarithms, since s^2 may underflow.
         gain = 0.5 * (ratio - 1.0 - np.log(ratio))
         log_precision = (2.0 * np.log(s) - np.log(theta - s))[:, 0]
     else:
@@ -80,6 +90,7 @@ def _compute_curvature_term(search: MonotoneSearch) -> Matrix:
     problem, mode = search.problem, search.state.mode
     own = 0.0 if problem.is_penalty_prior else problem.penalty_of(search.state.active)
     drift = mode.design.compute_volume_slope(mode.hessian, problem.likelihood, mode.latent, own)
+    # The other weights change by -S X'B phi per unit of the new weight: chain rule on drift.
     moved = mode.design.latent(mode.hessian.covariance @ mode.design.apply_transpose(drift))
     return drift - mode.design.apply_curvature(mode.hessian.rows, moved)
 
@@ -89,6 +100,8 @@ def add_units_jointly(search: MonotoneSearch, threshold: float) -> bool:
     problem, tuning, n_atoms = search.problem, search.tuning, search.n_atoms
     units, log_precision, net = find_candidate_units(search, threshold)
     active = search.state.active[: len(search.state.active) // problem.n_tied]
+    # Columns of candidates are loaded for the correlations: their number is bounded relative to the
+    # size of the model.
     most = min(max(3 * len(active), 12 + tuning.n_single_trials), np.count_nonzero(net > 0.0))
     units, log_precision = units[:most], log_precision[:most]
     # A copy of an active atom can share its weight in any proportion: it only adds its penalty.
@@ -113,6 +126,8 @@ def add_units_jointly(search: MonotoneSearch, threshold: float) -> bool:
     for unit, value in zip(
         units[: tuning.n_single_trials], log_precision[: tuning.n_single_trials], strict=True
     ):
+        # The best precision assumes fixed curvature and may overshoot; prior variances 4, 16, ...
+        # times smaller follow.
         for weaker in range(tuning.n_weaker_joint):
             if _try_entry(search, np.array([unit]), np.array([value + weaker * np.log(4.0)])):
                 return True
@@ -132,6 +147,7 @@ def _normalised_columns(search: MonotoneSearch, units: IndexArray) -> Matrix:
     if search.problem.has_intercept and len(units):
         atoms = atoms - np.average(atoms, axis=0, weights=weight)
     if weight is not None:
+        # Inner products under the sample weights.
         atoms = atoms * np.sqrt(weight)[:, None]
     return atoms / np.maximum(np.linalg.norm(atoms, axis=0), 1e-300)
 
@@ -160,12 +176,15 @@ def best_common_precision(
 
     def value(log_precision: Vector) -> Vector:
         a = np.exp(log_precision)[:, None]
+        # log(a / (a + s)) = -log1p(s / a): log(a) - log(a + s) would cancel for s << a.
         each = square / (a + s) - np.log1p(s / a)
         result: Vector = 0.5 * each.sum(axis=1)
         if penalty is not None:
             result = result - (penalty[1] / (a + penalty[0])).sum(axis=1)
         return result
 
+    # The best precision is s^2 / (theta - s) for one weight: of the order of s unless theta is near
+    # s or far above it.
     best = np.log(np.maximum(s.mean(axis=1), 1e-300))
     gain = value(best)
     half_width = n_points // 2
@@ -177,5 +196,6 @@ def best_common_precision(
             reached = value(trial)
             better = reached > gain
             best, gain = np.where(better, trial, best), np.where(better, reached, gain)
+        # Four finer points on each side reach the neighbours of the previous best point.
         step, half_width = step / 4.0, 4
     return gain, best

@@ -36,6 +36,8 @@ def ascend_exactly(search: MonotoneSearch, max_iter: int) -> tuple[bool, Certifi
             _maximise_precisions(search)
             if search.remove_weakest(most=tuning.n_exact_trials):
                 continue
+            # The sign of theta - s is exact here; the gain and the precision are still estimates at
+            # fixed curvature.
             units, log_precision, gain = find_candidate_units(search, exact=True)
             best = float(gain.max(initial=0.0))
             most = min(tuning.n_exact_trials, np.count_nonzero(gain > search.tol))
@@ -83,6 +85,8 @@ def _step_to_sign_boundary(search: MonotoneSearch, log_precision: Vector) -> Non
             outside, beyond = middle, trial
         else:
             inside = middle
+    # The end just beyond the boundary: move_if_better removes the atom whose weight has the wrong
+    # sign there.
     search.move_if_better(active, beyond.log_precision, beyond.mode.weights)
 
 
@@ -93,6 +97,8 @@ def _enter(search: MonotoneSearch, units: IndexArray, log_precision: Vector) -> 
         unit = units[place : place + 1]
         least, _ = search.problem.bounds(search.columns(unit))
         for weaker in range(search.tuning.n_weaker_exact):
+            # The derivative at zero variance is exact, so the objective rises for some variance
+            # small enough if it is positive: down to 4^-11 of the estimate.
             value = np.maximum(wanted, least) + weaker * np.log(4.0)
             if search.move_if_better(*search.insert_units(unit, value)):
                 return True

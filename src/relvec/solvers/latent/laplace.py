@@ -80,6 +80,7 @@ class LaplaceSolver(BaseEstimator):
                 "(infinite precision) zero or infinite density, so atoms cannot be added or "
                 'removed one by one. Use solver="mackay" or solver="em".'
             )
+        # A warm start is continued as it is: backward elimination would discard it.
         is_stopped, is_pruned = False, warm_start is None and has_penalties(problem)
         if is_pruned:
             # Under a penalty single atoms gain too little; the model without penalties has them.

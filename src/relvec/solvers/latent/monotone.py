@@ -74,6 +74,7 @@ class MonotoneSearch:
         trial = self.problem.evaluate(active, log_precision, columns, start)
         if self.problem.signs is not None:
             trial = self.problem.remove_wrong_signs(trial, columns)
+        # Negated, so that a NaN objective is rejected.
         if not trial.objective > self.state.objective + self.min_rise:
             return False
         self.state = trial
@@ -93,6 +94,8 @@ class MonotoneSearch:
         for share in self.tuning.step_fractions:
             trial, value = active, log_precision
             if share < 1.0:
+                # In variances rather than log precisions: an absent atom has variance zero, so
+                # atoms that enter or leave are part of the interpolation.
                 trial = np.union1d(current.active, active)
                 variance = np.zeros(len(trial))
                 places = np.searchsorted(trial, current.active)
@@ -122,6 +125,8 @@ class MonotoneSearch:
         if not len(state.active):
             return False
         loss = problem.removal_loss(state)
+        # The loss is twice the evidence without penalties; a removal saves at most c for each of
+        # the n_tied degrees of freedom of the unit.
         hopeless += 2.0 * problem.n_tied * float(np.max(problem.prior.penalty))
         units = np.arange(len(state.active)) % len(loss)
         for place in np.argsort(loss)[:most]:
@@ -155,9 +160,14 @@ class MonotoneSearch:
             if not len(active):
                 return
             gradient = problem.gradient(self.state, exact=False)
+            # Chain rule: the weights of a unit share one log precision.
             drive = 2.0 * gradient.reshape(tied, -1).sum(axis=0)
             square = (mode.weights[: len(active)] ** 2).reshape(tied, -1).sum(axis=0)
+            # From 2 dJ / d log alpha = g - alpha w^2: g is read off without computing the penalty
+            # separately.
             determined = drive + mode.hessian.precision[: len(square)] * square
+            # g <= 0 (by rounding, or under unequal penalties): the objective rises towards smaller
+            # precisions, down to the lower bound. w = 0: towards the upper bound.
             ratio = np.maximum(determined, 1e-12) / np.maximum(square, 1e-300)
             value = np.tile(np.log(ratio), tied)
             moved = self.step_towards(active, np.clip(value, *problem.bounds(self.columns(active))))
@@ -174,5 +184,7 @@ class MonotoneSearch:
         gradient = gradient.reshape(self.problem.n_tied, -1).sum(axis=0)
         least, most = self.problem.bounds(self.columns(self.state.active))
         value = self.state.log_precision
+        # At a bound the derivative need not vanish (Karush-Kuhn-Tucker conditions, Nocedal & Wright
+        # 2006, chapter 12).
         inner = (value > least + 1e-6) & (not exact or value < most - 1e-6)
         return float(np.abs(gradient[inner[: len(gradient)]]).max(initial=0.0))

@@ -37,10 +37,15 @@ def maximise_precisions(
         # Without the checks of a model: an infinite cost would have no gradient.
         each = np.tile(log_precision, problem.n_tied)
         trial = problem.evaluate(active, each, columns, weights, is_checked=False)
+        # The mode of the last trial starts Newton's method for the next, which is near.
         weights = trial.mode.weights
+        # Chain rule for shared precisions: sum over the weights of a unit. Signs are reversed for a
+        # minimiser.
         slope = problem.gradient(trial, exact=True).reshape(problem.n_tied, -1).sum(axis=0)
         return -trial.objective, -slope
 
+    # Log precisions: positivity needs no constraint, and steps are relative changes of the
+    # precisions.
     least, most = (bound[:n_units] for bound in problem.bounds(columns))
     found = minimize(
         cost,

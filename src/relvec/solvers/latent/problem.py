@@ -198,12 +198,14 @@ class LatentProblem:
             has_intercept=self.has_intercept,
             sizes=sizes,
         )
+        # min_gain is per unit, and a unit has n_tied entries in the active set.
         penalties = float(self.min_gain[active % self.dictionary.shape[1]].sum())
         objective = mode.log_evidence - penalties / self.n_tied
         if self.prior.is_penalised:
             degrees = self.get_penalty_hessian(mode).degrees_of_freedom
             objective -= float((self.penalty_of(active) * degrees).sum())
         if self.prior.has_density:
+            # There is no noise variance: precisions are those of the density with sigma^2 = 1.
             objective += float(self.prior.log_density(log_precision, 1.0).sum()) / self.n_tied
         if is_checked and self.signs is not None and self.find_wrong_signs(active, mode).any():
             objective = -np.inf
@@ -233,6 +235,8 @@ class LatentProblem:
         """Return the Hessian at which the degrees of freedom of the penalty are computed."""
         if not self.is_penalty_at_reference:
             return mode.hessian
+        # Same design and precisions, B replaced by its bound: gamma then depends on the precisions
+        # only, not on the mode, which makes exp(-c D) a prior.
         return mode.design.hessian(
             mode.design.compute_reference_curvature(self.likelihood), mode.hessian.precision
         )
@@ -251,9 +255,12 @@ class LatentProblem:
         admissible: BoolArray = (
             s > 1e-9 * raw
         )  # else a linear combination of active atoms, to rounding
+        # Rounding may leave zero or less of phi'B phi - phi'BX S X'B phi; bounded below, since
+        # theta / s and logarithms of s are needed.
         s = np.maximum(s, 1e-9 * np.maximum(raw, 1e-290))
         if self.is_penalty_at_reference:
             return admissible, s, self.compute_entry_penalty(state)
+        # At the curvature of the mode t of the penalty is s of the evidence.
         return admissible, s, None if r is None else (s, r)
 
     def compute_entry_penalty(self, state: LatentState) -> tuple[Matrix, Matrix]:
@@ -276,6 +283,8 @@ class LatentProblem:
         """Compute the derivative of the objective in the log precision of every weight."""
         mode = state.mode
         c = self.penalty_of(state.active) if self.prior.is_penalised else 0.0
+        # At the reference curvature the degrees of freedom do not depend on the mode: their
+        # derivative is added below and has no part from the change of B.
         own = 0.0 if self.is_penalty_at_reference else c
         result = mode.gradient(self.likelihood, own, exact=exact)
         if self.is_penalty_at_reference:
@@ -293,13 +302,17 @@ class LatentProblem:
         """
         mode, k = state.mode, len(state.active) // self.n_tied
         if self.n_tied == 1:
+            # In terms of s and q: S = 1 / (alpha + s) and w = q S, so w^2 / S = q^2 / (alpha + s)
+            # and log(alpha S) = log(alpha / (alpha + s)).
             variance = mode.hessian.covariance.diagonal()[:k]
             loss: Vector = mode.weights[:k] ** 2 / variance
             return loss + np.log(mode.hessian.precision[:k] * variance)
+        # Positions of the n_tied weights of each unit: block by block, k apart.
         pairs = np.arange(k)[:, None] + k * np.arange(self.n_tied)
         blocks = mode.hessian.covariance[pairs[:, :, None], pairs[:, None, :]]
         weights = mode.weights[pairs]
         fit = np.einsum("ij,ij->i", weights, np.linalg.solve(blocks, weights[:, :, None])[:, :, 0])
+        # log|alpha S_block|: the same determinant ratio for several weights.
         volume: Vector = np.linalg.slogdet(blocks * mode.hessian.precision[pairs[:, :1], None])[1]
         return fit + volume
 
@@ -315,6 +328,7 @@ class LatentProblem:
         if self.likelihood.weight is not None:
             share = self.likelihood.weight / self.likelihood.weight.sum()
         if self.has_intercept:
+            # A constant shift of an atom is absorbed by the intercept and does not count.
             columns = columns - share @ columns
         log_spread: Vector = np.log(np.maximum(share @ np.square(columns), 1e-300))
         least = log_spread - 2.0 * float(np.log(largest))

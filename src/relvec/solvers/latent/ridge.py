@@ -60,6 +60,8 @@ class LaplaceRidgeSolver(BaseEstimator):
         active = np.arange(problem.dictionary.shape[1])
         columns = problem.dictionary.columns(active)
         # log precision at which the variance of the latent function is one
+        # bounds() gives log(mean square) - 2 log(largest_latent) of each atom: the sum of mean
+        # squares over the common precision is the mean prior variance of f.
         unit = np.logaddexp.reduce(problem.bounds(columns)[0]) if len(active) else 0.0
         unit += 2.0 * np.log(problem.largest_latent or problem.likelihood.largest_latent)
         best, highest, start = None, -np.inf, None
@@ -82,8 +84,11 @@ def _left_out_density(mode: Mode, likelihood: BoundLikelihood) -> float:
     Of a row that counts twice one copy is left out, of one that counts half that half.
     """
     spread = mode.design.columns @ mode.hessian.covariance
+    # v_n = x_n' S x_n for all rows.
     variance = np.einsum("ij,ij->i", spread, mode.design.columns)
     slope, curvature = likelihood.slope_and_curvature(mode.latent)
     once = 1.0 if likelihood.weight is None else np.minimum(likelihood.weight, 1.0)
+    # Rank-one downdate (Sherman-Morrison): without the row, 1 / v' = 1 / v - b, so that v' = v / (1
+    # - b v) and f' = f - g v'. b v < 1 is the leverage; rounding may bring it to one.
     left = np.maximum(1.0 - once * curvature * variance, 1e-12)
     return likelihood.total_log_density(mode.latent - once * slope * variance / left)

@@ -39,8 +39,11 @@ class BlockSearch(MonotoneSearch):
     ) -> None:
         super().__init__(problem, tol, monitor, warm_start)
         self.max_iter, self.is_stopped = max_iter, False
+        # A min_gain of zero would let atoms enter whose gain is of the size of rounding errors.
         threshold = max(float(problem.min_gain.min(initial=1e-3)), 1e-4)
         self.schedule = Schedule(threshold=threshold, gradient_tol=1e-3, max_rounds=50)
+        # B changes strongly in the first steps from the empty model: an accurate maximum at its
+        # present value is not needed.
         self.loose = self.schedule._replace(threshold=0.05, polish=False)
         self._failed_at: dict[int, float] = {}
         self._screened: tuple[LatentState, list[BlockCandidates]] | None = None
@@ -67,12 +70,15 @@ class BlockSearch(MonotoneSearch):
                 if best_net > 0.0 or step_tol > tol:
                     if best_net > 0.0:
                         self.load_columns(np.concatenate([*map(attrgetter("atoms"), candidates)]))
+                    # Convergence within a working set need not be better than the gain expected
+                    # from the next.
                     step_tol = 10.0 * tol if best_net > 0.1 else tol
                     self._take_regression_steps(step_tol)
                     if self.state.objective - before >= tol or self._add_one_atom(candidates):
                         continue
                 if self.problem.n_blocks == 1 or self._finish_jointly() - start < tol:
                     return True
+                # The joint steps changed the model: block regressions may gain again from there.
                 start, step_tol = self.state.objective, 0.02
                 self._take_regression_steps(step_tol, first_loose=not len(self.state.active))
         except SearchStopped:
@@ -120,8 +126,10 @@ class BlockSearch(MonotoneSearch):
         """
         problem = self.problem
         gradients = self.state.mode.slope.reshape(problem.dictionary.shape[0], -1)
+        # phi'(d log p / df): at the empty model this is the quality factor q up to the norms.
         slopes = problem.dictionary.rmatmat(gradients)
         order = np.argsort(np.linalg.norm(slopes, axis=1), kind="stable")
+        # Infinite penalties exclude atoms.
         order = order[np.isfinite(problem.min_gain[order])]
         places = np.linspace(0, len(order) - 1, self.tuning.n_initial_atoms).astype(np.intp)
         starts = np.arange(problem.n_blocks) * self.n_atoms
@@ -149,6 +157,7 @@ class BlockSearch(MonotoneSearch):
                 )
             if problem.n_blocks == 1:
                 active, log_precision, gain = models[0]
+                # Evaluating a model needs a new mode; not for gains far below the tolerance.
                 is_relevant = gain >= self.tuning.negligible_gain_fraction * self.tol
                 rose = is_relevant and self.step_towards(active, log_precision)
             else:
@@ -176,6 +185,8 @@ class BlockSearch(MonotoneSearch):
             state = self.state
             if state.objective < self._failed_at.get(block, -np.inf) + self.tuning.min_retry_rise:
                 continue
+            # One block replaced, the others as they are: the working response of a block holds the
+            # other latent functions fixed, so simultaneous steps in all blocks may overshoot.
             others = (state.active // self.n_atoms) != block
             active = np.concatenate([state.active[others], models[block].atoms])
             value = np.concatenate([state.log_precision[others], models[block].log_precision])
@@ -196,6 +207,8 @@ class BlockSearch(MonotoneSearch):
                 least, _ = self.problem.bounds(self.columns(entering))
                 if least[0] > wanted or np.isin(entering, self.state.active).any():
                     continue  # beyond the bound on its variance, many similar atoms would follow
+                # B falls as the latent values grow, so the regression overestimates the gain of
+                # large variances: 8, 64, ... times smaller ones are tried.
                 for weaker in range(self.tuning.n_weaker_block):
                     if self.move_if_better(
                         *self.insert_units(entering, wanted + weaker * np.log(8.0))

@@ -39,6 +39,7 @@ def check_signs(signs: Vector, n_atoms: int, n_latent: int) -> Vector | None:
 
 def has_wrong_sign(signs: Vector, weights: Vector) -> BoolArray:
     """Return which weights are zero or of the wrong sign; those of sign 0 are free."""
+    # <= and not <: an atom whose weight is zero has no influence on the mode.
     result: BoolArray = (signs != 0.0) & (signs * weights <= 0.0)
     return result
 
@@ -72,6 +73,7 @@ def ascend_signed(
         wrong = _is_wrong(problem, active, theta, signs)
         if not wrong.any():
             return State(active, theta)
+        # Not admitted again in this regression: otherwise two active sets could alternate.
         allowed = np.setdiff1d(allowed, active[wrong], assume_unique=True)
         active, theta = active[~wrong], theta[~wrong]
     while (wrong := _is_wrong(problem, active, theta, signs)).any():
@@ -84,6 +86,8 @@ def _is_wrong(problem: Problem, active: IndexArray, theta: Vector, signs: Vector
     if not len(active):
         return np.zeros(0, dtype=bool)
     moments = problem.moments
+    # Posterior mean mu = (G + Lam)^-1 Phi't of unit columns; norms are positive, so the sign is
+    # that of the raw weight.
     factor = shifted_cholesky(moments.gram(active), np.exp(theta))
     if factor is None:  # not defined to working precision: the mode decides later
         return np.zeros(len(active), dtype=bool)
