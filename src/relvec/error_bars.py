@@ -93,6 +93,7 @@ def choose_pivots(
     # Correlations: with a unit diagonal, residuals are fractions of the prior variance.
     root = np.sqrt(diagonal)
     residual = np.ones(len(X))
+    # Each pivot stores n_features values; 32 pivots are allowed whatever their number.
     limit = min(tuning.max_pivots, max(32, tuning.max_values // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = kernel_dictionary(kernel, X, X)
@@ -115,6 +116,7 @@ def choose_pivots(
         )
     rows: list[int] = []
     while len(rows) < limit and (largest := float(residual.max())) >= tolerance:
+        # The first pivot is the nearest to the mean: all residuals are one, hence all are tied.
         far, done = distance if rows else -distance, len(rows)
         tied = np.flatnonzero(residual > largest - tuning.tie_tolerance)
         pivot = int(tied[np.argmax(far[tied])])
@@ -181,14 +183,15 @@ class Novelty:
         root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
         values = kernel_block(self.kernel, self.pivots, self.pivots)
         correlation = values / np.multiply.outer(root, root)
-        # The jitter is below the finest tolerance of pivots, 1e-8, so it changes no digit that
-        # counts.
+        # The jitter is below the finest tolerance of pivots, 1e-8, so it has no visible
+        # effect.
         factor = shifted_cholesky(correlation, np.full(len(root), 1e-10))
         assert factor is not None, "pivots were chosen to be independent"
         return factor
 
     def _explained(self, X: Matrix) -> tuple[Matrix, Vector]:
         root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
+        # k(x, x) may be zero at a new input, though not at pivots.
         own = np.sqrt(np.maximum(kernel_diagonal(self.kernel, X), 1e-300))
         cross = kernel_block(self.kernel, X, self.pivots) / np.multiply.outer(own, root)
         # L^-1 c(p, x) with C_pp = L L': its squared norm is c' C_pp^-1 c, the explained fraction.

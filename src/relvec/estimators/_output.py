@@ -55,6 +55,7 @@ class FittedOutput:
     def is_noise_rounding_error(self) -> bool:
         """Whether the noise variance of the solver is an artefact of rounding errors."""
         posterior, found = self.posterior, self.solution.noise_variance
+        # R / N from the residuals; R = t't - q'mu, from the moments, cancels if the fit is close.
         actual = posterior.quadratic / max(posterior.n_effective, 1.0)
         limit = 2.0 * found + 1e-9 * posterior.target_variance
         return posterior.target_variance > 0.0 and actual > limit

@@ -76,8 +76,7 @@ def ascend(
 
     end = minimize(
         cost,
-        # A start outside the bounds would be an error; one that rounding has put there is
-        # projected.
+        # Rounding may have put the start outside the bounds.
         np.clip(start, *bounds),
         jac=True,
         method="L-BFGS-B",

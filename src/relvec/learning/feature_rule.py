@@ -56,7 +56,7 @@ def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
     """
     s, q = np.atleast_1d(s).astype(np.float64), np.atleast_1d(q).astype(np.float64)
     # The evidence depends on s, q and b through z = q / sqrt(s) and s / (b + s) only, so one
-    # bounded variable is searched for all features at once; 1e-300 avoids 0 / 0.
+    # bounded variable is searched for all features at once; 1e-300 avoids a division by zero.
     z = q / np.sqrt(np.maximum(s, 1e-300))
     values = _evidence_of_share(GRID[:, None], z)
     best = np.argmax(values, axis=0)

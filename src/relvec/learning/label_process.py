@@ -149,8 +149,7 @@ class LabelProcess(Process):
         curvature, factor = self._curvature(K, logit)
         if factor is None or not math.isfinite(value):
             return None
-        # Laplace approximation, R&W (2006), eq. 3.32: the log posterior at the mode less log|B| /
-        # 2.
+        # Laplace approximation (R&W 2006, eq. 3.32): log posterior at the mode less log|B| / 2.
         evidence = value - 0.5 * log_det_cholesky(factor)
         return _Mode(evidence, dual, logit, curvature, factor)
 
