@@ -217,7 +217,7 @@ def _compare_candidates(
     density = held.within_data.log_density(calibrate=plan.is_calibrated)
     for candidate in candidates:
         other = _predict_folds(plan, candidate, folds, known)
-        # Paired differences on the same rows: their variance is below that of either density.
+        # Paired differences on the same rows: variation that both models share cancels.
         gains = other.within_data.log_density(calibrate=plan.is_calibrated) - density
         kept_gains, weight, required = gains, held.weight, 0.0
         if candidate.learnt.kind != "null":

@@ -158,7 +158,7 @@ class Process:
         if self.weighs_covariance and self.is_weighted:
             weighting = np.multiply.outer(self.root * weighting, self.root).T
         covariance = values * weighting
-        # In a regression g W^1/2 K W^1/2 + I, in units of the noise variance, which is maximised out.
+        # In a regression g W^1/2 K W^1/2 + I, in units of the noise variance (maximised out).
         covariance.flat[:: len(covariance) + 1] += self.noise
         if self.intercept_variance:
             covariance += self.intercept_variance
