@@ -90,8 +90,10 @@ def choose_pivots(
     diagonal = kernel_diagonal(kernel, X)
     if not (diagonal > 0.0).all():
         return None
+    # Correlations: with a unit diagonal, residuals are fractions of the prior variance.
     root = np.sqrt(diagonal)
     residual = np.ones(len(X))
+    # Each pivot stores n_features values; 32 pivots are allowed whatever their number.
     limit = min(tuning.max_pivots, max(32, tuning.max_values // X.shape[1]), len(X))
     columns = np.empty((limit, len(X)))
     values = kernel_dictionary(kernel, X, X)
@@ -114,15 +116,18 @@ def choose_pivots(
         )
     rows: list[int] = []
     while len(rows) < limit and (largest := float(residual.max())) >= tolerance:
+        # The first pivot is the nearest to the mean: all residuals are one, hence all are tied.
         far, done = distance if rows else -distance, len(rows)
         tied = np.flatnonzero(residual > largest - tuning.tie_tolerance)
         pivot = int(tied[np.argmax(far[tied])])
         # Next column of the Cholesky factor, and the reduction of the unexplained variance.
         column = correlation(pivot)
+        # L_ip = (C_ip - sum_j L_ij L_pj) / L_pp with L_pp^2 the unexplained variance of the pivot.
         column -= columns[:done, pivot] @ columns[:done]
         column /= math.sqrt(residual[pivot])
         columns[done] = column
         residual -= column**2
+        # A residual of a positive semi-definite matrix is negative by rounding only.
         if residual.min() < -1e-6:
             return None
         rows.append(pivot)
@@ -178,14 +183,18 @@ class Novelty:
         root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
         values = kernel_block(self.kernel, self.pivots, self.pivots)
         correlation = values / np.multiply.outer(root, root)
+        # The jitter is below the finest tolerance of pivots, 1e-8, so it has no visible
+        # effect.
         factor = shifted_cholesky(correlation, np.full(len(root), 1e-10))
         assert factor is not None, "pivots were chosen to be independent"
         return factor
 
     def _explained(self, X: Matrix) -> tuple[Matrix, Vector]:
         root = np.sqrt(kernel_diagonal(self.kernel, self.pivots))
+        # k(x, x) may be zero at a new input, though not at pivots.
         own = np.sqrt(np.maximum(kernel_diagonal(self.kernel, X), 1e-300))
         cross = kernel_block(self.kernel, X, self.pivots) / np.multiply.outer(own, root)
+        # L^-1 c(p, x) with C_pp = L L': its squared norm is c' C_pp^-1 c, the explained fraction.
         return solve_lower(self._factor, np.asfortranarray(cross.T)), own
 
     def unexplained(self, X: Matrix) -> Vector:
@@ -204,9 +213,11 @@ class Novelty:
     def covariance(self, X: Matrix) -> Matrix:
         """Compute the covariance of the added process; its diagonal is ``rho amplitude``."""
         white, own = self._explained(X)
+        # Posterior correlation given the pivots (R&W 2006, eq. 2.24, without noise).
         residual = kernel_block(self.kernel, X, X) / np.multiply.outer(own, own) - white.T @ white
         unexplained = np.clip(residual.diagonal(), 0.0, 1.0)
         variance = self.amplitude * _share_beyond(unexplained, self.offset)
+        # Scaling both sides by a diagonal keeps it positive semi-definite and sets the diagonal.
         scale = np.sqrt(variance / np.maximum(unexplained, 1e-300))
         return residual * np.multiply.outer(scale, scale)
 
@@ -227,13 +238,17 @@ class Novelty:
             return Fallback(none, none, np.ones(len(share)), none, self.amplitude * share)
         away = mean - self.centre
         # Squared distance in units of the amplitude; the cap avoids overflow.
+        # ratio^2 = d^4 / (4 amplitude^2), so that pi = ratio^2 / (1 + ratio^2).
         ratio = np.minimum((away / math.sqrt(2.0 * self.amplitude)) ** 2, 1e100)
         implausible = ratio**2 / (1.0 + ratio**2)
         # If the training inputs themselves are unexplained, novelty is no argument against a mean,
         # unless the mean is absurdly far from all targets.
+        # 4 * 128^2 = 16^4 of the docstring.
         absurd = ratio**2 / (128.0**2 + ratio**2)
         telling = 1.0 - self.known**8 * (1.0 - absurd)
         pull = telling * _share_beyond(unexplained, self.known) * implausible
+        # Variance between the two means of the mixture, in units of d^2: the sparse mean is omega d
+        # away from the final mean, the centre (1 - omega) d.
         spread = (1.0 - share) * pull**2 + share * np.maximum(share, implausible) * (
             1.0 - pull
         ) ** 2
@@ -295,6 +310,7 @@ def fit_label_novelty(
     pivots = choose_pivots(kernel, inputs, sample_weight=weight)
     if pivots is None or not spread > 0.0:
         return None
+    # Below one: `_share_beyond` divides by 1 - known.
     known = min(pivots.unexplained, 1.0 - _TUNING.tie_tolerance)
     return Novelty(kernel, inputs[pivots.rows], float(spread), known, known)
 
@@ -335,6 +351,7 @@ def _cover(
     # the same distribution is. In many dimensions every input is unlike all others.
     apart = 1.0 / inverse_diagonal_from_cholesky(novelty._factor)
     n_different = len(inputs if inputs.dtype == object else np.unique(inputs, axis=0))
+    # Mean over all distinct inputs; those that are not pivots count as zero.
     typical = float(apart.sum()) / n_different
     known = min(max(pivots.unexplained + tuning.tie_tolerance, typical), 1.0 - tuning.tie_tolerance)
     novelty = novelty.changed(known=known)
@@ -360,6 +377,7 @@ def fit_novelty(
     explained. With `falls_back`, predictions fall back to the mean of the targets. Pivots are
     stored in `covers`, for other fits to the same inputs.
     """
+    # Variance that the pivots leave unexplained at training inputs should stay below the noise.
     noise_share = posterior.noise_variance / amplitude
     tolerance = min(max(noise_share, tuning.finest_tolerance), tuning.tolerance)
     covers, key = {} if covers is None else covers, (id(kernel), tolerance)
@@ -379,6 +397,7 @@ def fit_novelty(
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # at pivots all offsets are equivalent
     mean, variance = posterior.leave_one_out(atoms.evaluate(inputs), target[rows])
     offsets = np.linspace(0.0, min(most, 0.99), 21)
+    # Leave-one-out predictive variance for every offset on a grid, and its log density times two.
     total = variance + amplitude * _share_beyond(unexplained, offsets[:, None])
     score = -(np.log(total) + (target[rows] - mean) ** 2 / total) @ weight
     return novelty.changed(offset=float(offsets[np.argmax(score)]))
@@ -414,15 +433,20 @@ class Augmentation:
         columns = kernel_block(self.kernel, self.inputs, X)
         mean = np.zeros(len(X))
         if posterior.has_intercept:
+            # The intercept has a flat prior: columns are centred, like the atoms of the model.
             mean = weight @ columns / weight.sum()
         centred = (columns - mean) * self.root_weight[:, None]
         unit = posterior.unit(self.atoms.evaluate(self.inputs)) * self.root_weight[:, None]
+        # With G + Lam = L L': phi*' Phi S Phi' phi* is the squared norm of L^-1 Phi' phi*.
         white_cross = solve_lower(posterior.factor, np.asfortranarray(unit.T @ centred))
         white_here = posterior.whiten(self.atoms.evaluate(X))
         own = kernel_diagonal(self.kernel, X) - mean
         unexplained = own - np.einsum("ij,ij->j", white_here, white_cross)
         squared = np.einsum("ij,ij->j", centred, centred)
+        # s = phi*' C^-1 phi* and q = phi*' C^-1 t by the Woodbury identity, C^-1 = (I - Phi S Phi')
+        # / sigma^2; C^-1 t is the residual over sigma^2 (Tipping & Faul 2003, eqs. 24, 25).
         s = (squared - np.einsum("ij,ij->j", white_cross, white_cross)) / posterior.noise_variance
         q = (self.residual @ centred) / posterior.noise_variance
+        # Precision of the new weight a posteriori; s >= 0 but for rounding.
         total = 1.0 / self.amplitude + np.maximum(s, 0.0)
         return unexplained * q / total, unexplained**2 / total

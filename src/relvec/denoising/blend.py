@@ -162,9 +162,13 @@ def blend_transforms(
     if 1 in shape:
         values = values.squeeze()
         noise = noise if isinstance(noise, float) else noise.squeeze()
+    # Prior means of coefficients are zero; the mean of the signal is fitted without shrinkage and
+    # counts as one degree of freedom.
     offset = values.mean()
     centred = values - offset
     estimates = [denoise_one(centred, noise, choice=choice) for choice in transforms]
+    # |m - y|^2 of a weighted mean with sum(w) = 1 is the quadratic form of the residuals' Gram
+    # matrix.
     residuals = np.stack([(estimate.mean - centred).ravel() for estimate in estimates])
     divergences = np.array([estimate.divergence for estimate in estimates])
     # With sum(w) = 1 the linear term 2 w'd equals the quadratic form of d_i + d_j, so that SURE
@@ -183,6 +187,7 @@ def blend_transforms(
         variance=variance,
         effective_dof=1.0 + float(weights @ [estimate.effective_dof for estimate in estimates]),
         weights=weights,
+        # SURE = form - sum sigma_i^2, per sample.
         transform_mse=(np.diagonal(form) - total_noise) / values.size,
         mse=(float(weights @ form @ weights) - total_noise) / values.size,
     )
@@ -210,6 +215,7 @@ def minimise_on_simplex(form: Matrix) -> Vector:
     """
     n = len(form)
     scale = max(float(np.abs(form).max()), np.finfo(float).tiny)
+    # Weights do not depend on the scale; tolerances below are relative then.
     form = form / scale
     best, lowest = np.zeros(n), np.inf
     supports = chain.from_iterable(combinations(range(n), size) for size in range(1, n + 1))
@@ -217,10 +223,12 @@ def minimise_on_simplex(form: Matrix) -> Vector:
         part = form[np.ix_(support, support)]
         # Lagrange conditions: part w = mu 1, sum(w) = 1
         system = np.block([[part, np.ones((len(support), 1))], [np.ones((1, len(support))), 0.0]])
+        # Least squares, as the system is singular for identical estimates.
         solution = np.linalg.lstsq(system, np.eye(len(support) + 1)[-1], rcond=None)[0][:-1]
         if (solution < -1e-12).any() or abs(solution.sum() - 1.0) > 1e-6:
             continue
         value = float(solution @ part @ solution)
+        # Supports come in order of size: ties go to the smaller one.
         if value < lowest - 1e-12:
             lowest = value
             best = np.zeros(n)

@@ -114,6 +114,7 @@ def _denoise_tiles(
         weights = weights + fraction * result.weights
         transform_mse = transform_mse + fraction * result.transform_mse
         mse += fraction * result.mse
+        # Density of degrees of freedom in the tile times the samples that it provides.
         effective_dof += fraction * result.effective_dof * math.prod(shape) / result.mean.size
         release_pages(channel.values)
         release_pages(out)
@@ -174,11 +175,13 @@ def _scale_into_range(piece: _Piece) -> _Piece:
     values, noise = piece.values, piece.noise
     largest = max(float(values.max()), -float(values.min()))
     if largest > 0.0 and np.max(noise) / largest / largest < 1e-60:
+        # Divided twice, since the square of `largest` might overflow.
         noise = 0.0  # far below the rounding errors of the values
     exponent = min(math.frexp(largest)[1], 1023)
     # squares of numbers below 2^400 are below 2^800: sums of them stay finite
     if abs(exponent) < 400:
         return piece._replace(noise=noise)
+    # A power of two: scaling is exact.
     scale = 2.0**exponent
     return piece._replace(values=values / scale, noise=noise / scale / scale, scale=scale)
 
@@ -198,6 +201,7 @@ def _limit_noise_ratio(
     is_noisy = noise > reach * typical
     if is_noisy.any():
         observed = ~is_noisy if observed is None else observed & ~is_noisy
+    # Samples treated as missing are interpolated: they get the noise of a typical sample.
     return np.where(is_noisy, typical, np.maximum(noise, typical / reach)), observed
 
 
@@ -223,6 +227,8 @@ def _denoise_piece(piece: _Piece, scheme: Scheme) -> Denoised:
             tuning=scheme.tuning,
         )
     if result.variance is not None and piece.observed is not None:
+        # At gaps the posterior treats interpolated values as data: the error of interpolation is
+        # added.
         interpolation = compute_gap_variance(result.mean, piece.observed)
         result = result._replace(variance=result.variance + interpolation)
     return result if scale == 1.0 else _rescale(result, scale)
@@ -242,6 +248,7 @@ def _denoise_plain(values: Array, noise: float, c: float, scheme: Scheme) -> Den
     # The filters of PyWavelets are rounded: a constant signal gets detail coefficients of up to
     # 1e-9 of its value. A mean so large that this exceeds the noise is subtracted first.
     offset = float(values.mean())
+    # Not in general: with the mean left in, the transform models it by its own coefficients.
     offset = offset if abs(offset) * 1e-9 > math.sqrt(noise) else 0.0
     dictionary = make_dictionary(values.shape, scheme.transforms[0].transform, scheme.level)
     model = fit_plain(values - offset if offset else values, dictionary, noise, c)

@@ -40,6 +40,8 @@ def fill_gaps(values: Array, observed: BoolArray, *, n_sweeps: int = 64) -> Arra
     nearest = distance_transform_edt(~observed, return_distances=False, return_indices=True)
     filled: Array = values[tuple(nearest)]
     gap = ~observed
+    # Binomial smoothing with observed samples held: Jacobi steps towards a nearly harmonic
+    # interpolation.
     kernel = np.array([0.25, 0.5, 0.25])
     for _ in range(n_sweeps):
         smoothed = filled
@@ -78,9 +80,12 @@ def compute_gap_variance(mean: Array, observed: BoolArray, *, farthest: int = 25
         for axis in range(mean.ndim):
             along = np.moveaxis(mean, axis, 0)
             if len(along) > 2 * step:
+                # Error at the middle of a gap of 2 d samples, where the error is largest for a
+                # constant second derivative.
                 half_way = 0.5 * (along[: -2 * step] + along[2 * step :])
                 errors.append(np.square(along[step:-step] - half_way).ravel())
         interpolation_mse[step] = (
             np.mean(np.concatenate(errors)) if errors else interpolation_mse[step - 1]
         )
+    # Uncertainty must not fall with the distance, as it would for oscillating signals.
     return np.maximum.accumulate(interpolation_mse)[np.minimum(distance, farthest)]

@@ -60,6 +60,7 @@ def compute_group_penalty(c: float, size: int) -> float:
     """
     if size == 1:
         return c
+    # Solved for c_m: m + 2 c_m is the upper quantile of chi2_m.
     return max(0.0, 0.5 * (float(chi2.isf(chi2.sf(1.0 + 2.0 * c, 1), size)) - size))
 
 
@@ -107,6 +108,7 @@ def shrink_band(
     if group_c is None:
         group_c = _choose_group_penalty(values, noise, inside, c, band, widths, tuning)
     squares, means, own_weight = _average_squares(values, noise, band, widths)
+    # Maximum of the evidence over one precision per group: c / m per coefficient.
     factor = shrinkage(means, group_c / size)
     _, derivative = _compute_residual_and_derivative(factor, squares, own_weight)
     return ShrunkBand(
@@ -140,6 +142,8 @@ def _choose_group_penalty(
         residual, derivative = _compute_residual_and_derivative(
             shrinkage(means, group_c / size), squares, own_weight
         )
+        # Stein's estimate without the constant -sum sigma^2; both terms weighted by `inside`, the
+        # noise variance from the samples.
         risks[group_c] = float(np.vdot(inside[rows], residual + tuning.stein_factor * derivative))
     return min(risks, key=lambda group_c: risks[group_c])
 
@@ -168,6 +172,7 @@ def _average_squares(
             weight = _own_weight(values.shape[axis], width, band.wraps)
             along_axis = [-1 if other == axis else 1 for other in range(values.ndim)]
             own_weight = own_weight * weight.reshape(along_axis)
+        # Windows along each axis in turn sum over a box: hence one division by the product.
         means /= size
     return squares, means, own_weight / size
 
@@ -184,6 +189,8 @@ def _compute_residual_and_derivative(
     residual = 1.0 - factor
     residual *= residual
     residual *= squares
+    # Group means depend on the coefficient itself by its weight w: d mean(u) / dz = 2 w z /
+    # sigma^2. Below the threshold the estimate is constant, zero.
     derivative = residual * (2.0 * own_weight)
     derivative *= factor > 0.0
     derivative += factor
@@ -192,6 +199,7 @@ def _compute_residual_and_derivative(
 
 def _sum_weighted_by_energy(inside: Array, noise: Array | float, factor: Array) -> float:
     if isinstance(noise, float):
+        # inside / noise is the fraction of the energy of an atom within the signal.
         return float(np.vdot(inside, factor)) / noise
     return float(np.vdot(inside / noise, factor))
 
@@ -210,6 +218,7 @@ def _window_sum(values: Array, axis: int, width: int, wraps: bool) -> Array:
         total[..., : n - step] += moved[..., step:]
         before, after = moved[..., n - step :], moved[..., :step]
         if not wraps:
+            # Half-sample symmetric extension: the ends are repeated.
             before, after = after[..., ::-1], before[..., ::-1]
         total[..., :step] += before
         total[..., n - step :] += after

@@ -97,6 +97,8 @@ class Layout:
         if self.is_complex:
             parts = [part for part in parts for _ in ("real", "imaginary")]
         if self.is_rotated:
+            # Noise of the channels is independent: variances of rotated parts are sums with squared
+            # coefficients; covariances between parts are neglected.
             parts = list(np.tensordot(COLOUR_ROTATION**2, np.stack(parts), 1))
         return [_as_number_if_constant(part) for part in parts]
 
@@ -111,6 +113,7 @@ class Layout:
             )
         if other.is_rotated == self.is_rotated:
             return list(variances)
+        # The inverse of the rotation is its transpose; exact if the variances are equal.
         mixing = COLOUR_ROTATION**2 if other.is_rotated else COLOUR_ROTATION.T**2
         return [float(variance) for variance in mixing @ variances]
 
@@ -125,6 +128,7 @@ class Layout:
             parts = list(np.tensordot(COLOUR_ROTATION.T**2, np.stack(parts), 1))
         if self.is_complex:
             pairs = zip(parts[::2], parts[1::2], strict=True)
+            # Variance of a complex number: E|z - mean|^2.
             parts = [real + imaginary for real, imaginary in pairs]
         return self._assemble(parts)
 
@@ -132,6 +136,7 @@ class Layout:
         """Compute the noise of the signal: one number, one per channel, or one per sample."""
         if not all(isinstance(variance, float) for variance in variances):
             on_grid = [np.broadcast_to(part, self.spatial_shape) for part in variances]
+            # Half the sum: the noise level of the real and of the imaginary part.
             return np.sqrt(self.join_variances(on_grid) / (2.0 if self.is_complex else 1.0))
         per_part = np.array(variances)
         if self.is_rotated:

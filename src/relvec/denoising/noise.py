@@ -170,6 +170,7 @@ def _estimate_weighted_level(
     typical = float(np.median(weights))
     even = _equalise_noise(values, observed, weights / typical, c, scheme.tuning)
     level = _estimate_level(even, observed, c, method, scheme)
+    # Variance at weight w is s^2 / w: from the median weight to unit weight.
     return replace(level, std=level.std * math.sqrt(typical))
 
 
@@ -181,12 +182,14 @@ def _estimate_level(
             values, observed=observed, method=method, tuning=scheme.tuning.noise
         )
     filled = _fill_missing(values, observed)
+    # A power of two: the division is exact, and squares stay in range.
     scale = 2.0 ** math.frexp(float(np.abs(filled).max()))[1]
     transform = scheme.plain_transform
     data = make_dictionary(filled.shape, transform, scheme.level).analyse(filled / scale)
     std = scale * math.sqrt(profile_noise(data, c).noise_variance)
     return NoiseLevel(
         std=std,
+        # Relative standard error of a standard deviation from n normal values.
         standard_error=1.0 / math.sqrt(2.0 * data.size),
         is_reliable=True,
         is_weak=False,
@@ -224,6 +227,8 @@ def _equalise_noise(
     guess = mad(second_differences / np.sqrt(spread)) ** 2
     scheme = Scheme(default_transforms(filled.shape), tuning=tuning)
     first = denoise_channel(Channel(filled, guess / weights, c), scheme)
+    # The signal is kept and only the residual is scaled: multiplying all by sqrt(w) would imprint
+    # the weights on the signal.
     even: Array = first.mean + (filled - first.mean) * np.sqrt(weights)
     return even
 
@@ -232,6 +237,7 @@ def _pool_complex_parts(levels: list[NoiseLevel]) -> list[NoiseLevel]:
     """Give the real and the imaginary part of each channel a common noise level."""
     result = []
     for real, imaginary in zip(levels[::2], levels[1::2], strict=True):
+        # Variances are averaged, not standard deviations.
         std = math.sqrt(0.5 * (real.std**2 + imaginary.std**2))
         result += [replace(real, std=std), replace(imaginary, std=std)]
     return result

@@ -44,6 +44,7 @@ class PaddedGrid:
         self.margins = []
         for size, multiple in zip(shape, multiples, strict=True):
             fits = multiple == 1 or (boundary == "periodic" and size % multiple == 0)
+            # Atoms near the ends extend over the margin rather than to the other end of the signal.
             wanted = size if fits else size + 2 * max(size // 16, min_margin)
             # rounded up to the next multiple
             extra = -(-wanted // multiple) * multiple - size

@@ -55,9 +55,12 @@ class Phases:
     def to_grid(self, band: Array) -> Array:
         """Put each coefficient of a band at the sample where its atom begins; else zero."""
         split = band.reshape((2,) * len(self.bits) + tuple(self.sizes))
+        # Sample r + 2^j q along an axis is entry (q, r) of an array (sizes, strides): bits of r
+        # after q.
         by_axis = split.transpose(self._order).reshape(self._interleaved(self.counts))
         if self.counts == self.strides:
             return by_axis.reshape(self.shape)
+        # With fewer shifts than the stride, only the first phases of each step have coefficients.
         grid = np.zeros(self._interleaved(self.strides))
         grid[self._first_phases] = by_axis
         return grid.reshape(self.shape)

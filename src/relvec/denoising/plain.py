@@ -89,6 +89,7 @@ class PlainModel:
     @property
     def log_evidence_(self) -> float:
         """Log marginal likelihood of the data at the fitted precisions."""
+        # objective = log evidence - c D.
         return self.objective_ + self.c * self.effective_dof_
 
     def mean(self) -> Array:
@@ -106,6 +107,7 @@ class PlainModel:
         block = max(1, (1 << 22) // len(total))
         for start in range(0, len(kept), block):
             index = kept[start : start + block]
+            # sum_k atom_k(i)^2 kappa_k; coefficients are independent for an orthonormal transform.
             total += np.square(self.dictionary.columns(index)) @ self.shrinkage_[index]
         return self.noise_variance * total.reshape(self.dictionary.grid_shape)
 

@@ -44,6 +44,7 @@ class CosineFrame(Frame):
     @property
     def bands(self) -> list[Band]:
         """One band per shift."""
+        # Axes alternate frames and frequencies; neighbours in frequency form groups.
         frequencies = tuple(range(1, 2 * len(self.shape), 2))
         band = Band(f"cosines in frames of {self.size}", 1 / len(self.shifts), frequencies, False)
         return [band] * len(self.shifts)
@@ -78,6 +79,8 @@ class CosineFrame(Frame):
             for _ in self.shape:
                 frames = lapped_variances(values, periodic=True)
                 values = np.moveaxis(frames.reshape(*frames.shape[:-2], -1), -1, 0)
+            # The mean of the variances of the shifts is an upper bound of the variance of their
+            # mean.
             total += self._moved(values, shift, 1)
         total /= len(self.shifts)
         return total
@@ -99,6 +102,7 @@ class CosineFrame(Frame):
                 self._inside_along(length, part, step)
                 for length, part, step in zip(self.shape, window, shift, strict=True)
             ]
+            # Atoms are products over the axes, and so are fractions of their energy inside a box.
             yield reduce(np.multiply.outer, factors)
 
     def _inside_along(self, length: int, window: slice, step: int) -> Array:

@@ -131,7 +131,10 @@ class WaveletFrame(Frame):
         for (level, letters), band, values in zip(self.layout, self.bands, bands, strict=True):
             phases = Phases(self.shape, self.levels, level, self.n_doublings)
             spectrum = self._spectrum_of_squares(level, letters)
+            # Averaging over shifts divides by their number. The mean of the variances of the shifts
+            # is an upper bound of the variance of their mean.
             total = total + band.shift_fraction * rfftn(phases.to_grid(values)) * spectrum
+        # Rounding of the FFT may leave small negative values.
         return np.maximum(irfftn(total, s=self.shape), 0.0)
 
     def analyse_variance(self, values: Array) -> Iterator[Array]:
@@ -139,6 +142,7 @@ class WaveletFrame(Frame):
         transformed = rfftn(values)
         for level, letters in self.layout:
             spectrum = self._spectrum_of_squares(level, letters)
+            # Correlation, the adjoint of the convolution above: complex conjugate of the spectrum.
             on_grid = irfftn(transformed * spectrum.conj(), s=self.shape)
             phases = Phases(self.shape, self.levels, level, self.n_doublings)
             yield phases.from_grid(np.maximum(on_grid, 0.0))
@@ -183,6 +187,7 @@ class WaveletFrame(Frame):
         mean, moved = both[:half], both[half:]
         _along(mean, axis, slice(1, None))[...] += _along(moved, axis, slice(None, -1))
         _along(mean, axis, slice(None, 1))[...] += _along(moved, axis, slice(-1, None))
+        # The inverse of a tight frame of two orthonormal transforms is the mean of their inverses.
         mean *= 0.5
         return mean
 
@@ -196,6 +201,8 @@ class WaveletFrame(Frame):
     def _spectrum_of_squares(self, level: int, letters: str) -> np.ndarray:
         squares = zip(self._squares(level, letters), self.shape, strict=True)
         *first, last = (squared.on_grid(size) for squared, size in squares)
+        # Squared atoms are separable, so is their spectrum; the last axis is half as long
+        # (`rfftn`).
         return reduce(np.multiply.outer, [*(fft(factor) for factor in first), rfft(last)])
 
 
@@ -243,6 +250,7 @@ class SquaredAtom(NamedTuple):
 def _squared_atom(wavelet: str, size: int, level: int, letter: str) -> SquaredAtom:
     """Compute the squared atom of coefficient 0 at a level, on a periodic grid."""
     # a grid of twice the support is enough, if the signal is longer
+    # Length of an atom after `level` upsampled filters of dec_len taps.
     support = (2**level - 1) * (import_optional("pywt").Wavelet(wavelet).dec_len - 1) + 1
     grid = 1 << (2 * support).bit_length()
     compute = _compute_squared_atom if min(grid, size) > CACHED else _compute_squared_atom_cached
@@ -254,6 +262,7 @@ def _compute_squared_atom(
 ) -> SquaredAtom:
     pywt = import_optional("pywt")
     atom = np.zeros(size >> level)
+    # The atom is the inverse transform of a unit coefficient.
     atom[0] = 1.0
     if level and letter == "d":
         atom = pywt.idwt(np.zeros_like(atom), atom, wavelet, MODE)
@@ -263,6 +272,7 @@ def _compute_squared_atom(
     atom *= atom
     if is_whole:
         return SquaredAtom(0, atom)
+    # Periodic filters begin before sample zero: the support is contiguous after half a turn.
     around = np.roll(atom, size // 2)
     used = np.flatnonzero(around)
     return SquaredAtom(int(used[0]) - size // 2, around[used[0] : used[-1] + 1])

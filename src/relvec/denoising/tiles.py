@@ -33,6 +33,7 @@ class Interval(NamedTuple):
         weight = np.ones(self.part.stop - self.part.start)
         ramp = _ramp(self.overlap)
         if self.fades_in:
+            # The outermost samples, most affected by the boundary, are not used at all.
             weight[: self.overlap] = 0.0
             weight[self.overlap : 3 * self.overlap] = ramp
         if self.fades_out:
@@ -161,6 +162,7 @@ class _Buffer:
 
 
 def _ramp(overlap: int) -> Vector:
+    # Half-sample offsets make the ramp and its reverse sum to one at every sample.
     return (np.arange(2 * overlap) + 0.5) / (2 * overlap)
 
 

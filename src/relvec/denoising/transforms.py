@@ -158,9 +158,11 @@ def make_frame(
     """Make the padded grid and the shift-averaged transform for signals of a shape."""
     if choice.transform == "cosine":
         size = choice.frame_size
+        # Atoms of the lapped transform extend half a frame beyond their own.
         padded = PaddedGrid(shape, (size,) * len(shape), boundary, min_margin=size // 2)
         return padded, CosineFrame(padded.shape, size, n_shifts=4 if len(shape) < 3 else 2)
     wavelet = orthogonal_wavelet(choice.transform).name
     levels = wavelet_levels(shape)
+    # Every level halves the axis: its length must be divisible by 2^level.
     padded = PaddedGrid(shape, tuple(2**level for level in levels), boundary)
     return padded, WaveletFrame(padded.shape, wavelet, levels, tuning.n_doublings(shape))

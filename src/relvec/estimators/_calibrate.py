@@ -139,6 +139,7 @@ def select_and_calibrate(
     for output, factor in zip(fit.outputs, known.calibration(dof_fraction), strict=True):
         # the noise variance is at most the variance of the target
         posterior = output.posterior
+        # Largest factor that keeps calibrated noise below the variance of the target.
         limit = max(1.0, posterior.target_variance / posterior.noise_variance)
         outputs.append(replace(output, calibration=min(float(factor), limit)))
     return replace(fit, outputs=tuple(outputs))
@@ -160,6 +161,7 @@ def _list_candidates(plan: RegressionPlan, scaled: ScaledBasis) -> Iterator[Scal
     is_single = np.count_nonzero(learnt.spread) == 1
     if is_single and learnt.is_learnt and isinstance(plan.learner.scale_factor, str):
         narrow = plan.tuning.narrow_factor
+        # The scales of the process are relevance / scale_factor; the candidate has another factor.
         moved = learnt.with_relevance(learnt.relevance * (narrow / learnt.scale_factor))
         yield scaled._replace(learnt=replace(moved, scale_factor=narrow))
     yield from others
@@ -216,6 +218,7 @@ def _compare_candidates(
     density = held.within_data.log_density(calibrate=plan.is_calibrated)
     for candidate in candidates:
         other = _predict_folds(plan, candidate, folds, known)
+        # Paired differences on the same rows: variation that both models share cancels.
         gains = other.within_data.log_density(calibrate=plan.is_calibrated) - density
         kept_gains, weight, required = gains, held.weight, 0.0
         if candidate.learnt.kind != "null":
@@ -224,11 +227,16 @@ def _compare_candidates(
             kept_gains, weight = (np.delete(each, extremes) for each in (kept_gains, weight))
             assert best is not None
             if candidate.learnt.kind == "linear" and best.learnt.kind not in ("linear", "null"):
+                # Expected gain in log likelihood of k fitted parameters without effect is k / 2
+                # nats (Wilks), here per row: kernels may be better by that much for their
+                # length-scales alone.
                 required = -0.5 * _count_length_scale_dof(best.learnt) / float(held.weight.sum())
             else:
                 variance = np.cov(kept_gains, aweights=weight, ddof=0)
+                # Standard error of a mean of n values, with n - 1 for the fitted mean.
                 required = math.sqrt(float(variance) / max(len(kept_gains) - 1, 1))
         mean = float(np.average(kept_gains, weights=weight))
+        # Equal predictions and no required gain: the simpler candidate is used.
         if mean > required or (mean == required == 0.0):
             best, held, density = candidate, other, density + gains
     return ModelComparison(best, held, ())
@@ -262,10 +270,12 @@ def _count_length_scale_dof(learnt: LearntLengthScales) -> float:
     """
     if learnt.kind in ("linear", "none", "null"):
         return 0.0
+    # At least one degree of freedom for each scale: half a nat, as in Wilks' theorem.
     return 2.0 * learnt.n_scales * max(0.5, learnt.penalty)
 
 
 def _compute_remaining_dof(fit: RegressionFit, n_rows: int) -> float:
     """Fraction of the degrees of freedom that the length-scales of all folds did not use."""
     n_used = 0.0 if fit.scaled is None else _count_length_scale_dof(fit.scaled.learnt)
+    # At least 0.3: with few rows the linear correction 1 - k / n is no longer valid.
     return max(1.0 - n_used / n_rows, 0.3)

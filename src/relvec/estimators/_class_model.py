@@ -105,6 +105,7 @@ class ClassModel:
         """Return ``g``, the weight of the class prior in the probabilities."""
         kept = np.full(X.shape[0], 1.0 - self.shrinkage)
         if self.novelty is not None:
+            # High power: only inputs of which almost nothing is known fall back to the class prior.
             kept *= 1.0 - self.novelty.share(X) ** FALLBACK_POWER
         return 1.0 - kept
 
@@ -115,6 +116,8 @@ class ClassModel:
             return log
         g = self.fallback(X)[:, None]
         with np.errstate(divide="ignore"):
+            # log((1 - g) p + g p_0) without leaving logarithms: small p would underflow. log(0) =
+            # -inf for g = 0 or a class without rows is right here.
             mixed: Matrix = np.logaddexp(log + np.log1p(-g), np.log(g) + np.log(self.class_prior))
         return mixed
 
@@ -129,6 +132,8 @@ class ClassModel:
             if len(odds) == 1:
                 return np.column_stack([log_expit(-odds[0]), log_expit(odds[0])])
             each = log_expit(np.column_stack(odds))
+        # Softmax of joint logits; for one-vs-rest, probabilities that do not sum to one are
+        # normalised.
         scaled: Matrix = each - logsumexp(each, axis=1, keepdims=True)
         return scaled
 
@@ -159,6 +164,7 @@ class ClassModelAverage:
         if not marginalise or len(self.models) == 1:
             return self.models[0].log_probability(X, marginalise=marginalise)
         each = [class_model.log_probability(X, marginalise=True) for class_model in self.models]
+        # log sum_i weight_i p_i: probabilities are averaged, not logits.
         result: Matrix = logsumexp(np.array(each), axis=0, b=self.weights[:, None, None])
         return result
 
@@ -177,6 +183,7 @@ class ClassModelAverage:
             return each[0] if len(each) == 1 else np.column_stack(each)
         log = self.log_probability(X, marginalise=marginalise)
         if log.shape[1] == 2:
+            # log p / (1 - p), from both logarithms: 1 - p would cancel for p near one.
             return log[:, 1] - log[:, 0]
         rest = [logsumexp(np.delete(log, k, axis=1), axis=1) for k in range(log.shape[1])]
         return log - np.column_stack(rest)

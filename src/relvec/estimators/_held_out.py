@@ -72,6 +72,8 @@ class HeldOutPredictions(NamedTuple):
         variances on average. `dof_fraction` is below one if all folds share length-scales that were
         learnt from all rows.
         """
+        # `extra` is not multiplied: near the data it is about zero, and errors there say nothing
+        # about it.
         known = self.variance + self.noise
         columns = zip(self.squared_error.T, known.T, self.extra.T, strict=True)
         return np.array([_solve_calibration(*each, self.weight, dof_fraction) for each in columns])
@@ -80,6 +82,7 @@ class HeldOutPredictions(NamedTuple):
         """Log predictive density of each row in nats, summed over outputs."""
         factor = self.calibration() if calibrate else 1.0
         total = factor * (self.variance + self.noise) + self.extra
+        # Gaussian log density at the calibrated variance.
         density = -0.5 * (np.log(2.0 * math.pi * total) + self.squared_error / total)
         return np.asarray(density.sum(axis=1))
 
@@ -88,14 +91,18 @@ def _solve_calibration(
     squared: Vector, variance: Vector, extra: Vector, weight: Vector, dof_fraction: float
 ) -> float:
     """Solve for the calibration factor of one output; one if variances are large enough."""
+    # Division by `dof_fraction` moves it to the left side: the weighted mean must be one.
     weight = weight / (dof_fraction * weight.sum())
 
     def excess(log_factor: float) -> float:
+        # Falls in kappa, so there is one root at most; log kappa keeps kappa positive.
         return float(weight @ (squared / (math.exp(log_factor) * variance + extra))) - 1.0
 
     if excess(0.0) <= 0.0:
         return 1.0
     # beyond, the novelty alone would be too wide
+    # Without `extra` the root is explicit; `extra` >= 0 can only lower it, so this is an upper
+    # bracket. 1e-9 covers rounding.
     highest = math.log(float(weight @ (squared / variance))) + 1e-9
     return math.exp(float(brentq(excess, 0.0, highest, xtol=1e-6)))
 
@@ -131,5 +138,6 @@ def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
 def split_folds(n_rows: int, n_folds: int, enough: int) -> list[IndexArray]:
     """Divide rows at random into folds; return as many folds as have `enough` rows in total."""
     order = np.random.RandomState(0).permutation(n_rows)
+    # Each fold has n_rows / n_folds rows.
     n_used = min(n_folds, math.ceil(enough * n_folds / n_rows))
     return [np.sort(order[fold::n_folds]) for fold in range(n_used)]

@@ -66,6 +66,7 @@ class FittedLatentModel:
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
         atoms = self.atoms.evaluate(X)
+        # rho amplitude (see `Novelty`): prior variance that the training inputs leave unexplained.
         extra = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
             mean, covariance = self.posterior.moments(atoms)
@@ -93,6 +94,7 @@ class FittedLatentModel:
         for start in range(0, len(atoms), step):
             rows = slice(start, start + step)
             mean, covariance = posterior.moments(atoms[rows])
+            # Independent logits: the novelty processes of the classes have the same variance.
             covariance = covariance + extra[rows, None, None] * np.eye(n_latent)
             parts.append(self.likelihood.predict(mean + self._offset, covariance).mean)
         return SoftmaxPrediction(np.concatenate(parts))
@@ -133,6 +135,7 @@ def build_latent_model(
         Whether to add a novelty process.
     """
     state, mode, likelihood = solution.state, solution.state.mode, problem.likelihood
+    # Pairs (latent function, atom) are numbered row by row.
     row, atom = np.divmod(state.active, max(problem.dictionary.shape[1], 1))
     active, place = np.unique(atom, return_inverse=True)
     posterior: Posterior | PairPosterior
@@ -162,6 +165,7 @@ def build_latent_model(
         posterior = condition(
             moments,
             place,
+            # lam = alpha sigma^2 / |phi|^2 for unit columns (docs/notation.md), with sigma^2 = 1.
             state.log_precision - 2.0 * np.log(moments.column_norm),
             has_intercept=problem.has_intercept,
             noise_variance=1.0,

@@ -48,6 +48,8 @@ def choose_length_scales(
         candidates, held_out = _cross_validate(plan.make_fold_plan(), candidates, data, order)
         scores = np.array(list(map(plan.score, held_out)))
         n_rows = len(order) if data.weight is None else data.weight[order].sum()
+        # The best of several candidates without effect has an expected advantage: per row, like
+        # scores.
         scores[0] += plan.null_advantage(len(candidates) - 1) / n_rows
         weights = plan.stacking_weights(held_out, scores)
         kept = _rank_models(scores, weights)
@@ -99,6 +101,7 @@ def _cross_validate(
             # takes longer than the fits.
             fit = plan.add_error_bars(replace(fit, scaled=None), train)
             found[_candidate_key(candidate)] = plan.predict_held_out(fit, data.subset(test))
+        # A candidate that was not found in a fold must not gain by its absence.
         worst = min(found.values(), key=lambda each: plan.score([each]))
         for candidate, predictions in zip(candidates, held_out, strict=True):
             predictions.append(found.get(_candidate_key(candidate), worst))

@@ -72,8 +72,11 @@ def _compute_directions(learnt: LearntLengthScales, data: Data) -> Matrix:
     """
     root = np.sqrt(learnt.scale)
     rows = data.X if data.weight is None else data.X[data.weight > 0.0]
+    # Kernel of scaled inputs: sqrt(scale) is divided out of the centres again at the end, so that
+    # the kernel of x and a centre is the coordinate of scaled x along a unit direction.
     scaled = (rows - rows.mean(axis=0)) * root
     with limit_blas_threads(float(scaled.size) * min(scaled.shape)):
         _, size, directions = np.linalg.svd(scaled, full_matrices=False)
+    # Smaller singular values are rounding errors: squares in the Gram matrix are below 1e-16.
     kept = size > 1e-8 * size.max(initial=0.0)
     return np.divide(directions[kept], root, out=np.zeros_like(directions[kept]), where=root > 0.0)

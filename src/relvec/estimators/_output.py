@@ -55,6 +55,7 @@ class FittedOutput:
     def is_noise_rounding_error(self) -> bool:
         """Whether the noise variance of the solver is an artefact of rounding errors."""
         posterior, found = self.posterior, self.solution.noise_variance
+        # R / N from the residuals; R = t't - q'mu, from the moments, cancels if the fit is close.
         actual = posterior.quadratic / max(posterior.n_effective, 1.0)
         limit = 2.0 * found + 1e-9 * posterior.target_variance
         return posterior.target_variance > 0.0 and actual > limit
@@ -82,6 +83,8 @@ class FittedOutput:
         atoms = self.atoms.evaluate(X)
         mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms)
         if self.scale_uncertainty is not None:
+            # Directions are scaled by a root of the covariance of the scales: D Sigma D' = sum of
+            # squares.
             variance = variance + np.square(self.scale_uncertainty.directions(X)).sum(axis=1)
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
@@ -119,6 +122,8 @@ class FittedOutput:
             covariance.flat[:: len(covariance) + 1] += self.augmentation.correction(X)[1]
         elif self.novelty is not None:
             fallback = self.novelty.fallback(X, self.posterior.predict(atoms))
+            # Mixture moments as in `Fallback.variance`, for pairs of inputs: products of the roots
+            # of the factors keep the matrix positive semi-definite.
             root = np.sqrt(fallback.kept)
             covariance *= np.multiply.outer(root, root)
             covariance += np.multiply.outer(fallback.spread, fallback.spread)
@@ -134,6 +139,7 @@ class FittedOutput:
         if self.scale_uncertainty is not None:
             directions = self.scale_uncertainty.directions(X)
             draws = draws + directions @ rng.standard_normal((directions.shape[1], n_draws))
+        # Calibration multiplies variances: deviations from the mean by its root.
         draws = mean[:, None] + math.sqrt(self.calibration) * (draws - mean[:, None])
         if self.augmentation is not None:
             shift, extra = self.augmentation.correction(X)
@@ -142,11 +148,14 @@ class FittedOutput:
             )
         if self.novelty is None:
             return draws
+        # A root by eigenvalues, as the covariance is singular at the pivots; negative ones are
+        # rounding.
         values, vectors = np.linalg.eigh(self.novelty.covariance(X))
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         process = root @ rng.standard_normal(draws.shape)
         fallback = self.novelty.fallback(X, mean)
         own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
+        # One normal deviate per draw: which of the two means holds is common to all inputs.
         between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
         return (mean + fallback.shift)[:, None] + own + between + process
 
@@ -237,6 +246,7 @@ def add_far_uncertainty(
     # no signal: nothing to be uncertain about
     posterior = output.posterior
     amplitude = posterior.target_variance - posterior.noise_variance
+    # A difference of two variances: below 1e-12 it is rounding error.
     has_signal = amplitude > 1e-12 * posterior.target_variance
     if error_bars == "plain" or kernel is None or not has_signal:
         return output
@@ -247,6 +257,8 @@ def add_far_uncertainty(
     if process is None and target is not None:
         process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
     if process is not None:
+        # At least the variance that the noise does not explain: error bars away from the data
+        # should not be narrower than the spread of the targets.
         kernel, amplitude = process.kernel, max(process.variance, amplitude)
     novelty = fit_novelty(
         kernel,
@@ -285,6 +297,7 @@ def _augment_output(
     Rasmussen & Quiñonero-Candela (2005), Healing the relevance vector machine through augmentation.
     """
     root = np.ones(len(target)) if data.weight is None else np.sqrt(data.weight)
+    # C^-1 t sigma^2 = t - Phi mu, times root weights; see `Augmentation.correction`.
     residual = (target - output.posterior.predict(output.atoms.evaluate(data.X))) * root
     augmentation = Augmentation(
         kernel, data.X, residual, root, output.atoms, output.posterior, amplitude

@@ -65,6 +65,7 @@ def _fit_refined(
         centre=plan.fit_intercept,
         objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
     )
+    # `SparseEvidence` has kernels first, then other atoms.
     theta = np.concatenate([solution.log_lam[is_kernel], solution.log_lam[~is_kernel]])
     theta, scale, increase = model.maximise(theta, learnt.scale, tuning.n_joint_steps)
     if increase < tuning.min_improvement:
@@ -73,6 +74,7 @@ def _fit_refined(
         refined = scaled._replace(learnt=trial)
         found = plan.fit(refined.basis, data)
         n_more = np.count_nonzero(trial.scale) - np.count_nonzero(learnt.scale)
+        # Net of the penalty of each additional feature; with fewer features n_more is negative.
         if found.objective - learnt.penalty * n_more > fit.objective + tuning.min_improvement:
             return replace(found, scaled=refined)
     return None
@@ -95,6 +97,8 @@ def _make_trials(
         return [moved]
     # derivatives with respect to relevances: input scales times variances of features
     unit = np.where(learnt.spread > 0.0, learnt.spread, np.inf) ** 2
+    # relevance = eta spread^2, so d / d relevance = spread^-2 d / d eta; infinite units give zero
+    # derivatives for constant features.
     curvature = information / np.multiply.outer(unit, unit)
     penalties = learnt.penalty + np.where(relevance > 0.0, 0.0, tuning.readmission_gain)
     kept, mean, gain = select_features(curvature, point.scale / unit, relevance, penalties)
@@ -102,6 +106,8 @@ def _make_trials(
     if not kept.any() or np.array_equal(kept, relevance > 0.0):
         return [moved]
     entering = kept & (relevance == 0.0)
+    # Features that stay keep the scales of the ascent; entering ones start at the mode of the
+    # quadratic approximation.
     weighed = np.where(kept, np.where(entering, mean, relevance), 0.0)
     changed = kept != (relevance > 0.0)
     other = learnt.with_relevance(weighed)

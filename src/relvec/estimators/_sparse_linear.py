@@ -31,6 +31,7 @@ def describe_selected_features(
         n_usable = int(np.count_nonzero(problem.moments.usable))
         penalties.append(inclusion_penalty(n_usable, len(active)))
         if output.posterior.target_variance > 0.0:
+            # s and q of every feature, those in the model with their own contribution removed.
             known = compute_statistics(
                 problem, condition(problem, active, np.exp(output.solution.log_lam))
             )

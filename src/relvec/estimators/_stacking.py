@@ -56,6 +56,9 @@ def compute_stacking_weights(
     probability = np.exp(log_probabilities - log_probabilities.max(axis=0))
     weights = np.full(len(probability), 1.0 / len(probability))
     for _ in range(STACKING_STEPS):
+        # E step: responsibilities of the models for each row; M step: their mean, with
+        # pseudo-counts of a symmetric Dirichlet prior. The log likelihood is concave in the
+        # weights: one maximum.
         joint = weights[:, None] * probability
         before = weights
         weights = (joint / joint.sum(axis=0)) @ counts + n_pseudo_rows / len(probability)
@@ -93,6 +96,7 @@ def mix_with_class_prior(
     data = data.subset(rows)
     fold_plan, loss = replace(plan, monitor=None), np.zeros(len(SHRINKAGES))
     for held in _folds(data.groups, weight, plan.tuning.folds):
+        # Relative tolerance: a weight of which nothing remains but rounding error is held out.
         kept, test = np.flatnonzero(weight - held > 1e-9 * weight), np.flatnonzero(held > 0.0)
         if not (len(kept) and len(test)):  # classes of one row each, or very small weights
             continue
@@ -102,6 +106,7 @@ def mix_with_class_prior(
         probability = np.exp(class_model.log_probability(data.X[test], marginalise=True))
         own, prior = probability[np.arange(len(test)), groups], class_model.class_prior[groups]
         is_known = prior > 0.0  # a class of one row is not in the training fold
+        # The loss is convex in e, and the grid contains e = 1, the class prior itself.
         mixed = own[is_known, None] * (1.0 - SHRINKAGES) + prior[is_known, None] * SHRINKAGES
         loss -= held[test][is_known] @ np.log(np.maximum(mixed, np.finfo(float).tiny))
     return replace(
@@ -143,9 +148,12 @@ def _folds(groups: IndexArray, weight: Vector, n_folds: int) -> Iterator[Vector]
     """
     end = np.cumsum(weight)
     is_first = np.append(True, groups[1:] != groups[:-1])
+    # Cumulated weight less that at the beginning of the row's class, carried forward.
     end -= np.maximum.accumulate(np.where(is_first, end - weight, 0.0))  # within each class
     for fold in range(n_folds):
         before, after = (
+            # Measure of the units up to `units` that fall into this fold, if unit u belongs to fold
+            # u mod n_folds; differences of it are exact for fractional weights as well.
             units // n_folds + np.clip(units % n_folds - fold, 0.0, 1.0)
             for units in (end - weight, end)
         )

@@ -181,9 +181,13 @@ def decays(kernel: Any, X: Any) -> bool:
         known = get_kernel_property(kernel, "decays")
     if known is not None:
         return bool(known)
+    # A stationary covariance function need not decay; without other information it counts as one
+    # that does, if its variance is positive.
     if kernel.is_stationary():
         return bool((kernel.diag(squeeze_object_column(X)) > 0).all())
     if isinstance(kernel, KernelOperator):
+        # A sum decays only if both terms do. For a product one factor would suffice if the other is
+        # bounded, which is not known.
         return decays(kernel.k1, X) and decays(kernel.k2, X)
     return isinstance(kernel, Exponentiation) and decays(kernel.kernel, X)
 

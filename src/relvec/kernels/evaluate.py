@@ -183,6 +183,7 @@ class GaussianDictionary(Dictionary):
         if not (np.isfinite(length_scale).all() and (length_scale > 0).all()):
             raise ValueError(f"The length-scale of an RBF kernel must be positive; got {kernel}.")
         with np.errstate(over="ignore"):
+            # Overflow gives infinite squares, for which the product form is not used.
             centre = Z.mean(axis=0) if len(Z) else 0.0
             scaled_X = (X - centre) / length_scale
             scaled_Z = (Z - centre) / length_scale
@@ -215,6 +216,7 @@ class GaussianDictionary(Dictionary):
             exponent: Matrix = self._right[index] @ self._left_transposed
             return np.exp(exponent, out=exponent).T
         squared: Matrix = cdist(self._right[index], self._left, "sqeuclidean")
+        # Distances from differences: |x - z|^2 does not cancel.
         return np.exp(-0.5 * squared).T
 
     def rows(self, start: int, stop: int) -> Matrix:

@@ -99,6 +99,7 @@ def raw_scale_gradient(
         result: Vector = np.einsum("ik,ik->k", X, slopes @ Z)
         return result
     if measure == "absolute":  # t = sum_k sqrt(eta_k) |x_k - z_k|
+        # dt / d eta = |x - z| / (2 sqrt(eta)), infinite at zero: the limit keeps it finite.
         return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
     # t = sum_k eta_k (x_k - z_k)^2
     return squared_difference_sums(slopes, X, Z)
@@ -143,6 +144,7 @@ def parameter_gradient(
     size = max(1, int(math.sqrt(block_values / kernel.n_dims)) - n_centers, n_centers // 4)
     for start in range(0, len(X), size):
         rows = X[start : start + size]
+        # Derivatives of the square matrix of both; rows against centres are its upper right block.
         _, slopes = kernel(np.vstack([rows, Z]), eval_gradient=True)
         corner = slopes[: len(rows), len(rows) :]
         gradient += np.einsum("nm,nmp->p", E[start : start + size], corner)
@@ -160,6 +162,7 @@ def _slopes(
     if measure is None:
         return "", None
     rate = get_kernel_property(kernel, "rate")
+    # dk/dt = -rate k for k = exp(-rate t): no second evaluation if K is known.
     if rate is not None:
         slopes = E * (kernel_block(kernel, X, Z) if values is None else values)
         slopes *= -rate
@@ -195,8 +198,11 @@ def _numerical(
     gradient = np.zeros(len(scale))
     typical = float(scale[scale > 0.0].mean()) if (scale > 0.0).any() else 1.0 / len(scale)
     for k, value in enumerate(scale):
+        # Steps of 1e-4 in log eta: truncation error 1e-8, rounding error eps / 1e-4 = 1e-12,
+        # relative.
         ends = value * math.exp(step), value * math.exp(-step)
         if value == 0.0:
+            # Scales are not negative: one-sided, with a step relative to the other scales.
             ends = step * typical, 0.0
         sums = []
         for end in ends:
@@ -241,6 +247,7 @@ def scale_jacobian(
            [0.   ]])
     """
     root = np.sqrt(scale)
+    # E_nm = w_m: summing over m only gives the derivative of each row of K w.
     each = np.broadcast_to(weights, (len(X), len(Z)))
     measure, slopes = _slopes(kernel, X * root, Z * root, each)
     if slopes is None:
@@ -255,6 +262,7 @@ def scale_jacobian(
             for x, z in zip(X.T, Z.T, strict=True)
         ]
         return np.column_stack(columns) * half
+    # (x - z)^2 = x^2 - 2 x z + z^2 by matrix products; centred, so that the terms do not cancel.
     middle = X.mean(axis=0)
     X, Z = X - middle, Z - middle
     total = slopes.sum(axis=1)[:, None]
@@ -273,5 +281,6 @@ def _numerical_jacobian(
             moved[k] *= math.exp(direction * step)
             root = np.sqrt(moved)
             values.append(kernel_block(kernel, X * root, Z * root) @ weights)
+        # Central difference in log eta, divided by eta: df / d eta.
         jacobian[:, k] = (values[0] - values[1]) / (2.0 * step * scale[k])
     return jacobian

@@ -99,6 +99,7 @@ class Cosine(_ParameterFreeKernel):
 
     def _features(self, X: Matrix) -> Matrix:
         norms = np.linalg.norm(X, axis=1, keepdims=True)
+        # The origin has no direction: its features stay zero, and so does the kernel.
         norms[norms == 0] = 1.0
         directions: Matrix = X / norms
         return directions
@@ -169,6 +170,7 @@ class _InnerProductKernel(_GammaKernel):
 
     def slope(self, X: Matrix, Z: Matrix, E: Matrix) -> Matrix:
         """Return `E` times the derivative with respect to the inner product."""
+        # The inner product x . z is multiplied by gamma inside: dk / d(x . z) = gamma value'.
         result: Matrix = E * self.gamma * self._slope(self.gamma * (X @ Z.T))
         return result
 
@@ -287,10 +289,12 @@ class Polynomial(_InnerProductKernel):
             f"polynomial degree={self.degree}",
             "product",
             lambda t, f: f.power(t + constant, degree),
+            # Features are multiplied by sqrt(gamma) on both sides: the inner product by gamma.
             math.sqrt(self.gamma),
         )
 
     def _slope(self, scaled: Matrix) -> Matrix:
+        # d (s + c)^p / ds = p (s + c)^(p - 1).
         result: Matrix = self.degree * (scaled + self.coef0) ** (self.degree - 1)
         return result
 
@@ -339,6 +343,7 @@ class Sigmoid(_InnerProductKernel):
         return KernelProfile("sigmoid", "product", lambda t, f: f.tanh(t + constant), factor)
 
     def _slope(self, scaled: Matrix) -> Matrix:
+        # tanh' = 1 - tanh^2.
         return 1.0 - np.tanh(scaled + self.coef0) ** 2
 
     def __repr__(self) -> str:

@@ -86,6 +86,7 @@ class Periodic(StationaryKernelMixin, Kernel):
         if Y is not None:
             right = np.atleast_2d(np.asarray(Y, dtype=np.float64)) * (math.pi / period)
         phases = [np.subtract.outer(x, z) for x, z in zip(left.T, right.T, strict=True)]
+        # sin^2 has the period pi in the phase, hence pi (x - z) / period rather than 2 pi.
         squares: Matrix = np.sum([np.square(np.sin(phase)) for phase in phases], axis=0)
         value: Matrix = np.exp((-2.0 / length**2) * squares)
         if not eval_gradient:

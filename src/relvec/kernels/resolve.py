@@ -144,6 +144,7 @@ def _variance(X: Matrix, sample_weight: Vector | None) -> float:
     X, weight = X[weight > 0], weight[weight > 0]
     total = weight.sum() * X.shape[1]
     mean = (weight @ X).sum() / total
+    # Two passes: the difference of mean square and squared mean would cancel.
     variance = float((weight @ (X - mean) ** 2).sum() / total)
     # The mean of equal numbers has a rounding error: a variance of that size counts as zero.
     rounding = 4.0 * np.finfo(np.float64).eps * np.abs(X).max(initial=0.0)

@@ -118,7 +118,9 @@ def scale_features(kernel: Any, scale: Vector, X: Matrix) -> Matrix:
     if has_influence.all() or not accepts_any_n_features(kernel):
         return X * np.sqrt(scale)
     if not has_influence.any():  # all inputs are equal then: the kernel is constant
+        # One column of zeros rather than none, which kernels do not accept.
         return np.zeros((len(X), 1))
+    # Only for kernels without parameters per feature, which would otherwise lose their columns.
     result: Matrix = X[:, has_influence] * np.sqrt(scale[has_influence])
     return result
 

@@ -96,8 +96,10 @@ class _MaternAdapter(_DistanceAdapter):
             slope = np.exp(-distance) / np.maximum(2.0 * distance, 1e-150)
             slope[distance == 0.0] = 0.0  # unbounded, but multiplied by differences that are zero
         elif nu == 1.5:
+            # k = (1 + s) exp(-s) with s = sqrt(3) r: dk/dr = -3 r exp(-s), finite over r at r = 0.
             slope = 1.5 * np.exp(-math.sqrt(3.0) * distance)
         else:
+            # k = (1 + s + s^2 / 3) exp(-s) with s = sqrt(5) r: dk/dr = -(5 / 3) r (1 + s) exp(-s).
             scaled_distance = math.sqrt(5.0) * distance
             slope = (5.0 / 6.0) * (1.0 + scaled_distance) * np.exp(-scaled_distance)
         result: Matrix = E * slope / -(length**2)

@@ -155,6 +155,7 @@ class SpectralMixture(StationaryKernelMixin, Kernel):
         slopes = [np.empty((0, *value.shape))]
         for each in self.hyperparameters:  # alphabetical, the order of `theta`
             if not each.fixed:
+                # With one feature both readings give the same derivative.
                 is_shared = each.n_elements == len(peaks)  # one for all features
                 slopes += [peak.slopes(each.name, is_shared) for peak in peaks]
         return value, np.moveaxis(np.concatenate(slopes), 0, 2)
@@ -182,6 +183,7 @@ class _Peak(NamedTuple):
     def between(
         cls, difference: np.ndarray, weight: float, mean: Vector, variance: Vector
     ) -> _Peak:
+        # Fourier transform of a Gaussian of variance v: exp(-2 pi^2 v tau^2).
         exponents = -2.0 * math.pi**2 * variance[:, np.newaxis, np.newaxis] * difference**2
         phases = 2.0 * math.pi * mean[:, np.newaxis, np.newaxis] * difference
         envelope = weight * np.exp(exponents.sum(axis=0))
@@ -191,6 +193,7 @@ class _Peak(NamedTuple):
         """Return the derivatives in the log of a hyper-parameter, per feature or shared by all."""
         if name == "weights":
             return self.value[np.newaxis]
+        # d exp(e) / d log v = e exp(e), as the exponent e is linear in v.
         each = self._slopes_in_means() if name == "means" else self.value * self.exponents
         return each.sum(axis=0, keepdims=True) if is_shared else each
 
@@ -199,11 +202,13 @@ class _Peak(NamedTuple):
         # Product rule. The product of the other factors is formed by leaving one out: dividing by
         # it would fail where it is zero.
         others = [np.delete(cosines, k, axis=0).prod(axis=0) for k in range(len(cosines))]
+        # d cos(p) / d log m = -p sin(p), as the phase p is linear in m.
         result: np.ndarray = -self.envelope * np.array(others) * np.sin(self.phases) * self.phases
         return result
 
 
 def _make_named(gamma: float, degree: int, coef0: float) -> SpectralMixture:
+    # Solves exp(-2 pi^2 v tau^2) = exp(-gamma tau^2) for v.
     variance = gamma / (2.0 * math.pi**2)
     means = math.sqrt(variance) * np.array([0.25, 1.0, 4.0])
     return SpectralMixture(np.full(3, 1.0 / 3.0), means, np.full(3, variance))

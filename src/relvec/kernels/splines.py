@@ -118,6 +118,7 @@ class LinearSpline(_LengthScaleKernel):
     def diag(self, X: Any) -> Vector:
         """Return ``k(x, x)`` for every row of `X`."""
         scaled = self._scaled(X)
+        # x = z in eq. 29: 1 + x^2 + x^3 - x^3 + x^3 / 3.
         result: Vector = np.prod(1.0 + scaled**2 * (1.0 + scaled / 3.0), axis=1)
         return result
 
@@ -156,6 +157,7 @@ def _spline_terms(x: Vector, z: Vector) -> tuple[Matrix, Matrix]:
     smaller = np.minimum.outer(x, z)
     larger = np.maximum.outer(x, z)
     quadratic = smaller * larger
+    # In place, as the matrix may be large: m^2 (3 M - m) / 6.
     larger *= 3.0
     larger -= smaller
     larger /= 6.0
@@ -215,6 +217,7 @@ class ThinPlateSpline(_LengthScaleKernel):
     def _value_and_slope(self, inputs: Matrix) -> tuple[Matrix, Matrix]:
         squared = cdist(inputs, inputs, "sqeuclidean")
         value: Matrix = 0.5 * xlogy(squared, squared)
+        # With r = d / l: d(r^2 log r) / d log l = -(2 r^2 log r + r^2).
         return value, -(2.0 * value + squared)
 
 

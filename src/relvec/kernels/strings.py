@@ -115,6 +115,8 @@ class StringSpectrum(GenericKernelMixin, Kernel):
                     raise TypeError(
                         f"StringSpectrum takes strings; got {text} of type {type(text).__name__}."
                     )
+                # A string of length n has n - k + 1 substrings of length k; a shorter one counts as
+                # one.
                 last = max(1, len(text) - length + 1)
                 parts = (text[start : start + length] for start in range(last))
                 found.update(parts if place == 0 else ((place, part) for part in parts))
@@ -126,6 +128,8 @@ class StringSpectrum(GenericKernelMixin, Kernel):
             shape=(len(ends) - 1, len(vocabulary)),
         )
         if check_bool("normalised of StringSpectrum", self.normalised):
+            # Sum of squares within each row of the sparse matrix; no row is empty (reduceat needs
+            # that).
             squares = np.add.reduceat(counts.data**2, ends[:-1]) if len(ends) > 1 else np.empty(0)
             counts.data /= np.repeat(np.sqrt(squares), np.diff(ends))
         return counts

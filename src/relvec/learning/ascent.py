@@ -63,9 +63,12 @@ def ascend(
         nonlocal first, steepness, failed
         found = objective(vector)
         failed |= found is None
+        # A finite value with zero gradient: the line search of L-BFGS-B rejects the trial and
+        # shortens its step, which an infinite value or NaN would break.
         value, slopes = (-1e300, np.zeros_like(vector)) if found is None else found
         if first is None:
             first, steepness = value, float(np.linalg.norm(slopes))
+        # SciPy minimises, hence the sign.
         return -value / unit, -slopes / unit
 
     def record(intermediate_result: Any) -> None:
@@ -73,6 +76,7 @@ def ascend(
 
     end = minimize(
         cost,
+        # Rounding may have put the start outside the bounds.
         np.clip(start, *bounds),
         jac=True,
         method="L-BFGS-B",
@@ -81,4 +85,5 @@ def ascend(
         options={"maxiter": max_iter, "ftol": tolerance},
     )
     value = -float(end.fun) * unit
+    # If no trial was undefined, a shorter first step would not help: report zero.
     return Ascent(end.x, value, value if first is None else first, path, failed * steepness)

@@ -55,9 +55,13 @@ def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
     precision : ndarray
     """
     s, q = np.atleast_1d(s).astype(np.float64), np.atleast_1d(q).astype(np.float64)
+    # The evidence depends on s, q and b through z = q / sqrt(s) and s / (b + s) only, so one
+    # bounded variable is searched for all features at once; 1e-300 avoids a division by zero.
     z = q / np.sqrt(np.maximum(s, 1e-300))
     values = _evidence_of_share(GRID[:, None], z)
     best = np.argmax(values, axis=0)
+    # The function of the share need not be unimodal over (0, 1): the grid brackets its largest
+    # maximum, within which golden sections (ratio (sqrt 5 - 1) / 2) are safe.
     low, high = GRID[np.maximum(best - 1, 0)], GRID[np.minimum(best + 1, len(GRID) - 1)]
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     for _ in range(60):  # golden-section search, for all features at once
@@ -67,14 +71,17 @@ def half_normal_gain(s: Vector, q: Vector) -> tuple[Vector, Vector]:
     share = 0.5 * (low + high)
     gain = _evidence_of_share(share, z)
     useful = (q > 0.0) & (gain > 0.0)
+    # Inverse of share = s / (b + s).
     precision = np.where(useful, s * (1.0 - share) / share, np.inf)
     return np.where(useful, gain, 0.0), precision
 
 
 def _evidence_of_share(share: Vector, z: Vector) -> Vector:
     """Compute the log evidence in terms of ``share = s / (b + s)`` and ``z = q / sqrt(s)``."""
+    # log(b / (b + s)) / 2 = log(1 - share) / 2, the Occam factor; log1p keeps small shares exact.
     with np.errstate(divide="ignore"):
         occam = 0.5 * np.log1p(-share)
+    # q^2 / (b + s) = share z^2, and q / sqrt(b + s) = z sqrt(share).
     result: Vector = math.log(2.0) + occam + 0.5 * share * z**2 + log_ndtr(z * np.sqrt(share))
     return result
 
@@ -107,10 +114,14 @@ def select_features(
     """
     # Expand around zero: the gradient at `scale` is h - H scale.
     h = slope + H @ scale
+    # MacKay's fixed point b = gamma / scale^2 with gamma = 1 as a start; it is replaced for each
+    # feature in its turn.
     precision = np.where(scale > 0.0, 1.0 / np.maximum(scale, 1e-150) ** 2, np.inf)
     gain, penalties = np.zeros(len(scale)), np.broadcast_to(penalty, scale.shape)
     for _ in range(rounds):
         before = precision.copy()
+        # Coordinate ascent as in Tipping & Faul (2003): the others' precisions are held while the
+        # best one of feature k is set.
         for k in range(len(scale)):
             s, q = _without(H, h, precision, k)
             gains, best = half_normal_gain(np.array([s]), np.array([q]))
@@ -121,6 +132,8 @@ def select_features(
     kept = np.isfinite(precision)
     mean = np.zeros(len(scale))
     if kept.any():
+        # Mode (H + B)^-1 h without the constraint; negative scales, which the half-normal prior
+        # excludes, are set to zero one by one, which is approximate if features are correlated.
         inside = H[np.ix_(kept, kept)] + np.diag(precision[kept])
         mean[kept] = np.maximum(np.linalg.solve(inside, h[kept]), 0.0)
     return kept & (mean > 0.0), mean, gain
@@ -132,10 +145,13 @@ def _without(H: Matrix, h: Vector, precision: Vector, k: int) -> tuple[float, fl
     others[k] = False
     s, q = float(H[k, k]), float(h[k])
     if others.any():
+        # Schur complement of the others' block: their scales are integrated out with precisions
+        # B_o.
         inside = H[np.ix_(others, others)] + np.diag(precision[others])
         solved = np.linalg.solve(inside, np.column_stack([H[others, k], h[others]]))
         s -= float(H[k, others] @ solved[:, 0])
         q -= float(H[k, others] @ solved[:, 1])
+    # The subtraction above cancels: below 1e-10 of H_kk nothing but rounding error remains.
     if s <= 1e-10 * H[k, k]:
         return 1.0, 0.0  # collinear with the other features, to rounding: no gain
     return s, q

@@ -53,11 +53,14 @@ def learn_parameters(search: ProcessSearch, scale: Vector, max_iter: int) -> Pro
         The best local optimum; None if the kernel is not a covariance at its own parameters.
     """
     tuning, given = search.tuning, search.start(scale)
+    # The Cholesky factorisation failed at the given parameters: not positive definite.
     if given.objective == -math.inf:
         return None
     if not len(given.theta):
         return search.maximise(given, max_iter, "none")
     thetas = [given.theta, *_start_at_peaks(search.kernel, search.process, tuning)]
+    # The given parameters are kept as a start of their own, in case the sweep leads to a worse
+    # local maximum.
     starts = [given, *(_sweep_parameters(search, given._replace(theta=theta)) for theta in thetas)]
     ends = [search.maximise(start, tuning.initial_steps, "none") for start in starts]
     return search.maximise(max(ends, key=attrgetter("objective")), max_iter, "none")
@@ -73,6 +76,7 @@ def _sweep_parameters(search: ProcessSearch, fit: ProcessFit) -> ProcessFit:
         trials = [fit]
         for factor in search.tuning.parameter_factors:
             theta = fit.theta.copy()
+            # theta is the logarithm of a parameter: a factor becomes a summand.
             theta[place] = np.clip(theta[place] + math.log(factor), low[place], high[place])
             trials.append(search.evaluate(fit._replace(theta=theta)))
         fit = max(trials, key=attrgetter("objective"))
@@ -91,6 +95,7 @@ def _start_at_peaks(kernel: Any, process: Process, tuning: LengthScaleTuning) ->
     for first in range(len(peaks)):
         theta = np.array(kernel.theta)
         for number, place in enumerate(places):
+            # Several periodic components start at different peaks, in cyclic order from `first`.
             frequency = peaks[(first + number) % len(peaks)]
             theta[place] = math.log(frequency)
             if _is_one_of(names[place], PERIODS):
@@ -110,6 +115,7 @@ def find_parameters_at_bounds(search: ProcessSearch, fit: ProcessFit) -> tuple[s
         return ()
     low, high = np.asarray(search.kernel.bounds).T
     close = search.tuning.negligible_change
+    # Derivative along the outward normal of the active bound; zero if no bound is active.
     outward = np.where(fit.theta > high - close, point.theta, 0.0)
     outward = np.where(fit.theta < low + close, -point.theta, outward)
     risen = outward > search.tuning.negligible_loss
@@ -138,11 +144,17 @@ def find_spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int
         gaps = np.diff(np.unique(column))
         if not len(gaps):
             continue
+        # gaps.sum() is the range T of the feature; the resolution is 1 / T.
         step = 0.2 / gaps.sum()
+        # Nyquist frequency of the median gap, as a number of steps.
         most = min(0.5 / np.median(gaps) / step, 10_000.0)  # clustered values have tiny gaps
         frequency = step * np.arange(1.0, math.floor(most) + 2.0)
+        # Relative to one value: for a large offset, sine and cosine would lose digits in the
+        # reduction of the angle. The phase of the origin has no effect on the explained variance.
         angle = 2.0 * math.pi * np.multiply.outer(column - column[0], frequency)
         waves = [np.cos(angle), np.sin(angle)]
+        # Centring both sides projects the constant out of the least-squares problem, as in the
+        # generalised Lomb-Scargle periodogram.
         waves = [wave - share @ wave for wave in waves]
         (cc, cs), (_, ss) = [[share @ (a * b) for b in waves] for a in waves]
         along = [(share[:, None] * targets).T @ wave for wave in waves]
@@ -153,6 +165,7 @@ def find_spectral_peaks(X: Matrix, targets: Matrix, weight: Vector, n_peaks: int
         power = np.where(is_identified, power / np.where(is_identified, determinant, 1.0), 0.0).sum(
             axis=0
         )
+        # Strict on one side only, so that a plateau counts as one peak.
         before, after = np.r_[-np.inf, power[:-1]], np.r_[power[1:], -np.inf]
         for place in np.flatnonzero((power > before) & (power >= after) & is_identified):
             found.append((float(power[place]), float(frequency[place])))

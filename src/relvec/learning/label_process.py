@@ -73,6 +73,7 @@ class LabelProcess(Process):
     ) -> None:
         super().__init__(X, targets, weight, explicit)
         share = np.average(targets, axis=0, weights=self.weight)
+        # A class that all rows or none have carries no information about the scales.
         self.labels = targets[:, (share > 0.0) & (share < 1.0)]
         self.settled = settled
         self._duals: list[Vector | None] = [None] * self.labels.shape[1]
@@ -99,6 +100,8 @@ class LabelProcess(Process):
         for number, target in enumerate(self.labels.T):
             mode = self._find_mode(covariance, target, self._duals[number])
             if mode is None and self._duals[number] is not None:
+                # A warm start may be so far from the new mode that Newton's method fails; f = 0 is
+                # the start of algorithm 3.1.
                 mode = self._find_mode(covariance, target, None)
             if mode is None:
                 return None
@@ -114,6 +117,7 @@ class LabelProcess(Process):
         Algorithm 3.1 of Rasmussen & Williams (2006), in terms of ``dual = K^-1 f``.
         """
         dual = np.zeros(len(target)) if dual is None else dual
+        # f = K a with a = K^-1 f: K is never inverted, and may be singular.
         logit = K @ dual
         value = self._log_posterior(target, logit, dual)
         for _ in range(50):  # a few suffice, unless the classes are almost separable
@@ -121,9 +125,13 @@ class LabelProcess(Process):
             if factor is None:
                 return None
             root = np.sqrt(curvature)
+            # b = W f + grad log p(t | f); the Newton step is a = b - W^1/2 B^-1 W^1/2 K b, that is
+            # (K^-1 + W)^-1 b = K a (R&W 2006, eqs. 3.18, 3.27).
             right = curvature * logit + self.weight * (target - expit(logit))
             inner = solve_lower(factor, root * (K @ right))
             full = right - root * solve_lower(factor, inner, transposed=True)
+            # The log posterior is concave in the logits, so halving finds a rise; failing that at
+            # 1e-4 the mode is reached to rounding.
             step, length = full - dual, 1.0
             while length > 1e-4:
                 trial = dual + length * step
@@ -141,6 +149,7 @@ class LabelProcess(Process):
         curvature, factor = self._curvature(K, logit)
         if factor is None or not math.isfinite(value):
             return None
+        # Laplace approximation (R&W 2006, eq. 3.32): log posterior at the mode less log|B| / 2.
         evidence = value - 0.5 * log_det_cholesky(factor)
         return _Mode(evidence, dual, logit, curvature, factor)
 
@@ -149,6 +158,7 @@ class LabelProcess(Process):
         probability = expit(logit)
         curvature = self.weight * probability * (1.0 - probability)
         root = np.sqrt(curvature)
+        # Eigenvalues of B = I + W^1/2 K W^1/2 are at least one, so its factorisation is stable.
         B = K * root
         B *= root[:, None]
         B.flat[:: len(B) + 1] += 1.0
@@ -156,6 +166,7 @@ class LabelProcess(Process):
 
     def _log_posterior(self, target: Vector, logit: Vector, dual: Vector) -> float:
         labels = BoundBernoulli(Bernoulli(), target, self.weight)
+        # f' K^-1 f = a' f.
         return labels.total_log_density(logit) - 0.5 * float(dual @ logit)
 
 
@@ -174,8 +185,11 @@ def _entry_slopes(K: Matrix, mode: _Mode) -> Matrix:
     moved = 0.5 * (R.diagonal() - 1.0) * (1.0 - 2.0 * probability)
     R *= root
     R *= root[:, None]
+    # (I + W K)^-1 = I - R K by the Woodbury identity: the response df = (I + K W)^-1 dK grad of the
+    # mode, transposed (R&W 2006, eq. 5.24).
     v = moved - R @ (K @ moved)
     # sum of a matrix and its transpose: symmetric to the last digit
+    # (a a' + v a' + a v' - R) / 2; the factor 0.5 of the dual is doubled by the transpose.
     follow = np.multiply.outer(v + 0.5 * mode.dual, mode.dual)
     follow += follow.T
     follow -= R

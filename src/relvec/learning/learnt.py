@@ -88,6 +88,8 @@ class LearntLengthScales:
         As scikit-learn's kernels count it: ``k = exp(-|x - z|^2 / (2 length_scale^2))`` for a
         Gaussian kernel, so that ``scale = 1 / (2 length_scale^2)``.
         """
+        # k(sqrt(eta) x) of a kernel with length-scale l has length-scale l / sqrt(eta); for kernels
+        # without one, exp(-eta |x - z|^2) is taken as the reference.
         unit = getattr(self.kernel.kernel, "length_scale", math.sqrt(0.5))
         with np.errstate(divide="ignore"):
             return np.asarray(unit / np.sqrt(self.scale))
@@ -144,6 +146,7 @@ class LearntLengthScales:
 
 def scales_from_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> dict[str, Any]:
     """Build kernel and input scales from relevances; scales of constant features are zero."""
+    # Relevance is eta for features in units of their standard deviations: eta = relevance / s^2.
     scale = np.divide(relevance, spread**2, out=np.zeros_like(spread), where=spread > 0.0)
     kernel = ScaledInputs(kernel, scale)
     return {"kernel": kernel, "scale": scale, "relevance": relevance, "spread": spread}
@@ -152,6 +155,7 @@ def scales_from_relevance(kernel: Kernel, relevance: Vector, spread: Vector) -> 
 def build_unlearnt(kernel: Kernel, spread: Vector, penalty: float) -> LearntLengthScales:
     """Build the result if the features do not explain the targets: one common relevance."""
     varies = spread > 0.0
+    # Squared distances of d standardised features grow with d: 1 / d keeps kernels comparable.
     relevance = np.where(varies, 1.0 / max(int(varies.sum()), 1), 0.0)
     return LearntLengthScales(
         **scales_from_relevance(kernel, relevance, spread),
@@ -190,9 +194,11 @@ def merge_targets(
 def _joined(parts: list[LearntLengthScales]) -> LearntLengthScales:
     """Merge candidates of one kind."""
     best = max(parts, key=lambda part: part.log_evidence)
+    # A feature that is relevant to any target must stay.
     relevance = np.max([part.relevance for part in parts], axis=0)
     return replace(
         best.with_relevance(relevance),
         gain=np.max([part.gain for part in parts], axis=0),
+        # Targets are independent given their own fits: log evidences add up.
         log_evidence=float(sum(part.log_evidence for part in parts)),
     )

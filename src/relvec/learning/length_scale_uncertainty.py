@@ -45,6 +45,7 @@ class ScaleUncertainty:
 
     def directions(self, X: Matrix) -> Matrix:
         """Compute the change of the function in each direction, the weights adapting."""
+        # Same centring and normalisation as in the fit, for which `response` is computed.
         unit = (self.atoms.evaluate(X) - self.posterior.column_mean) / self.posterior.column_norm
         slopes = _slopes(self.atoms, self.posterior, X, self.changes)
         return slopes - self.middle - unit @ self.response
@@ -70,9 +71,13 @@ def measure_scale_uncertainty(
     relevance = learnt.relevance
     kept = relevance > 0.0
     if learnt.kind in ("none", "null", "linear"):  # no kernels whose scales were learnt
+        # A linear model has no length-scales; a null model has, but the data say nothing about
+        # them.
         unknown = math.nan if learnt.kind == "linear" else math.inf
         return np.where(kept, unknown, 0.0), [None] * len(fits)
     is_shared = learnt.is_shared and bool(kept.any())
+    # Directions in units in which a deviation is read off: a relative change of the common scale,
+    # or a change of each relevance eta spread^2.
     changes = learnt.scale[kept, None] if is_shared else np.diag(1.0 / learnt.spread[kept] ** 2)
     curvature = np.zeros((changes.shape[1], changes.shape[1]))
     follows: list[ScaleUncertainty | None] = []
@@ -80,6 +85,7 @@ def measure_scale_uncertainty(
         follows.append(None)
         if len(fit.posterior.lam):
             follows[-1], information = _follow(fit.atoms, fit.posterior, X, weight, changes)
+            # Outputs are conditionally independent given the scales: information adds up.
             curvature += information
     value = np.ones(1) if is_shared else relevance[kept]
     deviation, covariance = compute_scale_deviations(curvature, value)
@@ -87,6 +93,8 @@ def measure_scale_uncertainty(
     deviation = np.where(deviation > 100.0 * value, np.inf, deviation)
     std = np.zeros(len(relevance))
     std[kept] = relevance[kept] * deviation if is_shared else deviation
+    # Directions times a root of the covariance have independent unit deviations, so that variances
+    # of the function are plain sums of squares.
     root = robust_cholesky(covariance)
     for number, follow in enumerate(follows):
         if follow is not None:
@@ -107,12 +115,14 @@ def _follow(
     slopes = _slopes(atoms, posterior, X, changes)
     middle = np.zeros(slopes.shape[1])
     if posterior.has_intercept:
+        # The intercept, flat a priori, absorbs the weighted mean of every change.
         middle = (weight / weight.sum()) @ slopes
     root = np.sqrt(weight)[:, None]
     unit = (atoms.evaluate(X) - posterior.column_mean) / posterior.column_norm * root
     covariance = inverse_from_cholesky(posterior.factor)
     information, response = integrated_information((slopes - middle) * root, unit, covariance)
     follow = ScaleUncertainty(atoms, posterior, changes, middle, response)
+    # `integrated_information` is in units of the noise variance.
     return follow, information / posterior.noise_variance
 
 
@@ -139,6 +149,7 @@ def integrated_information(D: Matrix, unit: Matrix, covariance: Matrix) -> tuple
     covariance : ndarray of shape (n_atoms, n_atoms)
         Posterior covariance of their weights, in units of the noise.
     """
+    # D'D - D' Phi S Phi' D, with S = (Phi'Phi + Lam)^-1.
     along = unit.T @ D
     response = covariance @ along
     return D.T @ D - along.T @ response, response
@@ -160,12 +171,15 @@ def compute_scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, 
     if not len(scale):
         return np.empty(0), np.empty((0, 0))
     unit = curvature * np.multiply.outer(scale, scale)  # for scales relative to their values
+    # D'D - D' Phi S Phi' D cancels where weights can imitate a change of scale.
     values, vectors = np.linalg.eigh(unit)
     # Negative eigenvalues are rounding errors.
     unit = (vectors * np.maximum(values, 0.0)) @ vectors.T
     precision = np.ones(len(scale))
     covariance = np.linalg.inv(unit + np.diag(precision))
     for _ in range(200):
+        # gamma = 1 - b Sigma_ii (MacKay 1992): how well the data determine a scale. For a scale
+        # without information both tend to zero; the limit keeps the matrix invertible.
         aim = np.clip(1.0 - precision * covariance.diagonal(), 1e-8, 1.0)
         updated = np.sqrt(precision * aim)  # geometric mean: damps oscillation
         covariance = np.linalg.inv(unit + np.diag(updated))
@@ -173,5 +187,6 @@ def compute_scale_deviations(curvature: Matrix, scale: Vector) -> tuple[Vector, 
         precision = updated
         if settled:
             break
+    # Back from relative to absolute scales.
     result = np.asarray(covariance * np.multiply.outer(scale, scale), dtype=np.float64)
     return np.sqrt(result.diagonal()), result

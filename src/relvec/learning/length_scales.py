@@ -192,6 +192,7 @@ class LengthScaleLearner(BaseEstimator):
                 f"a kernel can only be learnt if it is a covariance function; {kernel!r} is not "
                 "one on these inputs."
             )
+        # Noise alone: the same process with a negligible signal variance, so constants cancel.
         null = search.evaluate(fit._replace(log_signal=search.tuning.null_log_signal)).log_evidence
         if fit.log_evidence - null < _compute_min_evidence(process, len(fit.theta)):
             return nothing
@@ -225,6 +226,7 @@ class LengthScaleLearner(BaseEstimator):
             )
         penalty = compute_feature_penalty(self.min_gain, n_features, search.tuning.expected_nulls)
         shared = self._fit_shared(search, n_features)
+        # The process without signal, with the same constants in its evidence.
         null = search.evaluate(
             shared[0]._replace(log_signal=search.tuning.null_log_signal)
         ).log_evidence
@@ -254,6 +256,7 @@ class LengthScaleLearner(BaseEstimator):
         for kind, of_kind in fits.items():
             for fit in of_kind:
                 group, number = f"{kind} {number}", number + 1
+                # The signal variance is counted by `_compute_min_evidence`.
                 n_scales = 1 if kind == "isotropic" else len(fit.features)
                 if fit.log_evidence - null < _compute_min_evidence(search.process, n_scales):
                     continue
@@ -304,6 +307,8 @@ class LengthScaleLearner(BaseEstimator):
             common = isotropic
             if features is not search.varies:
                 common = search.maximise(search.find_best_start(features), self.max_iter, "common")
+            # Two starts for the separate scales: a grid value and the common optimum; the evidence
+            # has several local maxima, and a few steps tell which one is higher.
             fit = search.maximise(search.find_best_start(features), tuning.initial_steps)
             other = search.maximise(common, tuning.initial_steps)
             fit = search.maximise(fit if fit.objective >= other.objective else other, self.max_iter)
@@ -315,6 +320,7 @@ class LengthScaleLearner(BaseEstimator):
                 fit = search.add_features(fit, penalty, allowed)
                 if np.array_equal(before, fit.features):
                     break
+            # Models with different numbers of features are compared net of the penalty of each.
             penalised = fit.objective - penalty * len(fit.features)
             if penalised > highest:
                 best, highest = fit, penalised
@@ -341,5 +347,6 @@ def compute_feature_penalty(
     """
     if not isinstance(min_gain, str):
         return float(min_gain)
+    # At most one half: z > 0 with that probability, and the quantile must not be negative.
     share = min(expected_nulls / n_features, 0.5)
     return 0.5 * float(ndtri(1.0 - share)) ** 2

@@ -104,6 +104,7 @@ def fit_prior_process(
     if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
         return PriorProcess(kernel, profile.evaluate(kernel)[1])
     inner, spread = learnt.kernel.kernel, learnt.spread
+    # Relevances of the process itself: those of the sparse model have the scale factor in them.
     varies, own = spread > 0.0, learnt.relevance / learnt.scale_factor
 
     def floored(log_floor: float) -> ScaledInputs:
@@ -126,10 +127,12 @@ def fit_prior_process(
     def evaluate(log_floor: float) -> tuple[float, float]:
         return profile.evaluate(floored(log_floor))
 
+    # 10^-inf = 0: no floor. Larger floors may raise the evidence too, so `best` is updated.
     best, low = evaluate(-math.inf)[0], first
     # Under hundreds of features even the first floor may be too large.
     while (value := evaluate(low)[0]) < best - allowed_loss(low):
         low, step = low - 2.0, 2.0
+    # `low` is allowed now; the grid continues from there.
     best, log_floor = max(best, value), low + step
     while log_floor <= last:
         value = evaluate(log_floor)[0]
@@ -139,6 +142,7 @@ def fit_prior_process(
         elif value < best - allowed_loss(log_floor) - tuning.hopeless_loss:
             break
         log_floor += step
+    # The last allowed floor and the next one, which is not allowed or not in the range.
     high = low + step
     for _ in range(tuning.bisections):
         middle = 0.5 * (low + high)
@@ -153,6 +157,7 @@ class _Profile:
     def __init__(self, X: Matrix, target: Vector, weight: Vector) -> None:
         self.X, self.root = X, np.sqrt(weight)
         self.n_contrasts = float(weight.sum()) - 1.0
+        # In units of the largest deviation, so that squares neither overflow nor underflow.
         centred = target - np.average(target, weights=weight)
         self.unit = max(float(np.abs(centred).max(initial=0.0)), 1e-300)
         self.target = centred / self.unit * self.root
@@ -168,6 +173,8 @@ class _Profile:
         covariance = values * np.multiply.outer(self.root, self.root).T
         # An intercept with flat prior is integrated out by projection orthogonal to the constant.
         constant = self.root / np.linalg.norm(self.root)
+        # (I - c c') K (I - c c') as two rank-one downdates, with c of unit norm; the second uses K
+        # c after the first.
         along = covariance @ constant
         covariance -= np.multiply.outer(along, constant).T
         covariance -= np.multiply.outer(constant, along - constant * (constant @ along)).T
@@ -176,16 +183,22 @@ class _Profile:
 
         def terms(log_signal: float) -> tuple[float, float] | None:
             signal = math.exp(log_signal)
+            # Q' (I + g K) Q = I + g T for the orthogonal Q of the reduction: one reduction serves
+            # all g.
             return tridiagonal_terms(1.0 + signal * diagonal, signal * beside, target)
 
         def loss(log_signal: float) -> float:
             found = terms(log_signal)
             if found is None:  # not a covariance
                 return _UNDEFINED
+            # Noise variance at its maximum R / n, with R = t' (I + g K)^-1 t: constants are
+            # dropped. Along the constant the projected matrix has eigenvalue one, which adds
+            # nothing to log|I + g K|.
             return 0.5 * (n * math.log(found[0] / n) + found[1])
 
         end = minimize_scalar(loss, bounds=Process.signal_bounds, method="bounded")
         found = terms(end.x)
         noise = 0.0 if found is None else found[0] / n
+        # The mean prior variance g sigma^2 k(x, x), in the units of the target.
         typical = float(np.average(values.diagonal(), weights=self.root**2))
         return -float(end.fun), math.exp(end.x) * noise * typical * self.unit**2

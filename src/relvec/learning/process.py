@@ -94,8 +94,11 @@ class Process:
     ) -> None:
         self.X = X
         self.weight = np.ones(len(X)) if weight is None else weight
+        # The flat prior of the intercept leaves n - 1 contrasts (REML; docs/notation.md).
         self.n_contrasts = float(self.weight.sum()) - 1.0
         root = np.sqrt(self.weight)
+        # A row of frequency weight w acts as one of noise variance sigma^2 / w; the factor makes
+        # the noise white.
         self.targets = _standardised(targets, self.weight) * root[:, None]
         self.is_empty = self.targets.shape[1] == 0 or self.n_contrasts < 2.0
         self.root = root if self.weighs_covariance else np.ones(len(X))
@@ -113,6 +116,7 @@ class Process:
     def ranked(self) -> Self:
         """Return the process with the targets replaced by their normal scores."""
         root, ranked = np.sqrt(self.weight)[:, None], copy.copy(self)
+        # Normal scores Phi^-1((rank - 1/2) / n): an outlier is no farther than its rank implies.
         ranks = rankdata(self.targets / root, axis=0)
         ranked.targets = _standardised(ndtri((ranks - 0.5) / len(ranks)), self.weight) * root
         return ranked
@@ -154,6 +158,7 @@ class Process:
         if self.weighs_covariance and self.is_weighted:
             weighting = np.multiply.outer(self.root * weighting, self.root).T
         covariance = values * weighting
+        # In a regression g W^1/2 K W^1/2 + I, in units of the noise variance (maximised out).
         covariance.flat[:: len(covariance) + 1] += self.noise
         if self.intercept_variance:
             covariance += self.intercept_variance
@@ -167,7 +172,10 @@ class Process:
             return ProcessPoint(value)
         explicit_slope = 0.0
         if self.explicit is not None:
+            # d/d log h of h U U' is h U U'.
             explicit_slope = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
+        # Chain rule through B = I + g W^1/2 K W^1/2: E becomes g times the derivative in K, so that
+        # its sum with K is the derivative in log g.
         E *= weighting
         return ProcessPoint(
             value,
@@ -188,23 +196,31 @@ class Process:
         factor = cholesky(np.asfortranarray(covariance), overwrite=True)
         if factor is None:
             return None
+        # Weighted constant and targets are whitened together by one triangular solve.
         both = np.asfortranarray(np.column_stack([root, self.targets]))
         white = solve_lower(factor, both)
+        # 1' B^-1 1, and below it t' P t = t' B^-1 t - (1' B^-1 t)^2 / (1' B^-1 1): least squares of
+        # the intercept (R&W 2006, eq. 2.45).
         total = float(white[:, 0] @ white[:, 0])
         along = white[:, 0] @ white[:, 1:]
         quadratic = np.einsum("ij,ij->j", white[:, 1:], white[:, 1:]) - along**2 / total
+        # The difference cancels if the constant explains a target: no digits are left.
         if not (quadratic > 0.0).all():
             return None
         # log|B| + log(1' B^-1 1): the second term is from the flat prior of the intercept.
         log_det = log_det_cholesky(factor) + math.log(total / float(root @ root))
+        # At the maximum sigma^2 = R / n the quadratic term R / sigma^2 is the constant n.
         fit = n * float(np.log(quadratic / n).sum()) + n_targets * n
         value = -0.5 * (fit + n_targets * log_det)
         if not slopes:
             return value, None
         solved = solve_cholesky(factor, both)
+        # P t = B^-1 t - B^-1 1 (1' B^-1 t) / (1' B^-1 1).
         solved[:, 1:] -= np.multiply.outer(solved[:, 0], along / total)
+        # -d log(1' B^-1 1) / dB = B^-1 1 1' B^-1 / (1' B^-1 1), which turns B^-1 into P in `E`.
         share = np.concatenate([[n_targets / total], n / quadratic])
         E = (solved @ (0.5 * share * solved).T).T
+        # Half of n_targets B^-1 in total: sums against symmetric matrices need one triangle only.
         E -= lower_inverse(factor, float(n_targets))
         return value, E
 
@@ -221,6 +237,7 @@ class Process:
         ):
             return raw_scale_gradient(kernel, scale, self.X, self.X, E, values)
         result = np.zeros(len(scale))
+        # Derivatives in zero scales are not needed, and each feature costs a pass over E.
         inside = self.X[:, is_relevant]
         result[is_relevant] = raw_scale_gradient(
             kernel, scale[is_relevant], inside, inside, E, values

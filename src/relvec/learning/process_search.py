@@ -115,6 +115,7 @@ class ProcessSearch:
             median_nearest_squared_distance(self.process.X[:, features]),
             self.largest.max(),
         )
+        # Beyond 1 / d^2, with d the distance of nearest neighbours, rows are nearly independent.
         largest = min(largest, 1.0 / squared) if squared > 0.0 else largest
         shorter: list[float] = []
         while (scale := self.tuning.initial_scale_ratio * [*common, *shorter][-1]) <= largest:
@@ -123,6 +124,7 @@ class ProcessSearch:
         ranked = self.process.ranked()
         if shorter and ranked is not self.process:
             objectives = [self._evaluate_with(fit, ranked).objective for fit in fits]
+            # The normal scores prefer a usual length-scale: shorter ones would fit an outlier.
             if int(np.argmax(objectives)) < len(common):
                 fits = fits[: len(common)]
         return max(map(self.evaluate, fits), key=attrgetter("objective"))
@@ -164,6 +166,8 @@ class ProcessSearch:
 
         unit = 1.0
         while unit:
+            # L-BFGS-B compares a rise with max(|f|, 1), f in units of `unit`: this makes it
+            # absolute.
             tolerance = self.tuning.ascent_tol / max(abs(fit.objective), unit)
             end = ascend(
                 objective, moves.begin, moves.bounds, max_iter, unit=unit, tolerance=tolerance
@@ -174,6 +178,7 @@ class ProcessSearch:
                     self.values.append(value)
             if end.value > fit.objective:
                 found = moves.fit_at(end.vector)
+                # The objective is the log evidence less the penalty.
                 evidence = self._compute_scale_penalty(found)[0] + end.value
                 return found._replace(objective=end.value, log_evidence=evidence)
             # The first step has the length of the gradient; it was so long that the covariance was
@@ -189,6 +194,7 @@ class ProcessSearch:
         features = fit.features
         if not len(features):
             return 0.0, np.empty(0)
+        # Deviations from the mean sum to zero, so the derivative through the mean vanishes.
         log_scale = np.log(fit.scale[features])
         deviation = log_scale - log_scale.mean()
         precision = self.tuning.log_scale_precision
@@ -219,6 +225,7 @@ class ProcessSearch:
         while len(fit.features) > 1:
             features = fit.features[np.argsort(fit.scale[fit.features])[: tuning.n_removal_trials]]
             losses = self.compute_losses(fit, features)
+            # All at once: losses are not additive, hence the check of the joint loss below.
             negligible = features[losses < min(tuning.negligible_loss, penalty)]
             if 0 < len(negligible) < len(fit.features):
                 fewer = self.remove_features(fit, negligible)
@@ -250,6 +257,7 @@ class ProcessSearch:
             return []
         slope = np.where(allowed & (fit.scale == 0.0), point.scale, -math.inf)
         order = np.argsort(-slope, kind="stable")[: self.tuning.n_entry_trials]
+        # A first guess of a new scale: those of the features already in the model.
         typical = float(np.median(fit.scale[fit.features])) if len(fit.features) else 0.5
         # If the current features explain nothing, also try the initial signal-to-noise ratio.
         signals = (fit.log_signal, self.tuning.initial_log_signal)[: 1 + (fit.log_signal < 0.0)]
@@ -317,6 +325,8 @@ class _Coordinates:
             begin, low, high = np.log(scale), np.full(len(scale), smallest), np.log(largest)
         elif move == "common" and len(scale):
             begin = np.zeros(1)
+            # Bounds of a common log factor: the largest scale stays above the smallest allowed one,
+            # and every scale below its own upper bound.
             low = np.array([smallest - math.log(scale.max())])
             high = np.array([float(np.log(largest / scale).min())])
         self.n_scales = len(begin)
@@ -338,6 +348,7 @@ class _Coordinates:
 
     def slopes(self, trial: ProcessFit, point: ProcessPoint, by_log_scale: Vector) -> Vector:
         """Compute the gradient in the vector; `by_log_scale` is that of the penalty."""
+        # d / d log eta = eta d / d eta.
         by_scale = (trial.scale * point.scale)[self.features]
         # A common factor of all scales does not change the penalty of unequal scales.
         by_scale = by_scale - by_log_scale if self.each else np.full(self.n_scales, by_scale.sum())
@@ -355,5 +366,6 @@ def largest_scales(X: Matrix) -> Vector:
     for k, column in enumerate(X.T):
         gaps = np.diff(np.unique(column))
         gap = float(np.median(gaps)) if len(gaps) else 1.0
+        # At least 1e-3 standard deviations: values that differ by rounding are not separated.
         largest[k] = 4.0 / max(gap, 1e-3) ** 2
     return largest

@@ -84,11 +84,14 @@ def row_key(X: Any, targets: Matrix, weight: Vector, block: int = 256) -> Vector
     for start in range(0, X.shape[1], block):
         part = X[:, start : start + block]
         Z = np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+        # In units of the largest value first: squares cannot overflow then.
         Z = Z / np.maximum(np.abs(Z).max(axis=0, initial=0.0), 1e-300)
         Z = Z - share @ Z
         spread = np.sqrt(share @ Z**2)
         Z = np.where(spread > 8.0 * EPS, Z / np.maximum(spread, EPS), 0.0)
         correlation = (share[:, None] * T).T @ Z
+        # Fourth moment, squared third moment and squared correlations do not change with the sign,
+        # the unit or the position of a feature; irrational factors make coincidences unlikely.
         own = share @ Z**4 + 2.0**0.5 * (share @ Z**3) ** 2 + 3.0**0.5 * (correlation**2).sum(0)
         key += Z @ np.cos(10.0 * own)
     # rows that differ by rounding only are equal
@@ -119,9 +122,11 @@ def choose_rows(
 def compute_feature_moments(X: Matrix, weight: Vector) -> tuple[Vector, Vector]:
     """Compute mean and standard deviation of every feature; zero if constant up to rounding."""
     largest = np.abs(X).max(axis=0, initial=0.0)
+    # Moments in units of the largest value: squares neither overflow nor underflow.
     unit = np.where(largest > 0.0, largest, 1.0)
     centre = np.average(X / unit, axis=0, weights=weight)
     spread = np.sqrt(np.average((X / unit - centre) ** 2, axis=0, weights=weight))
+    # A constant feature has the rounding error of its mean as spread, a few eps in these units.
     spread = np.where(spread > 8.0 * EPS, spread * unit, 0.0)
     # Squares of larger numbers, or of their inverses, would overflow.
     if (spread > 1e140).any() or (spread[spread > 0.0] < 1e-140).any():
@@ -147,6 +152,7 @@ def median_nearest_squared_distance(X: Matrix) -> float:
     if len(rows) < 2:
         return 0.0
     norms = np.einsum("ij,ij->i", rows, rows)
+    # |x|^2 + |z|^2 - 2 x'z cancels for close rows; a negative median counts as zero.
     squared = np.add.outer(norms, norms) - 2.0 * (rows @ rows.T)
     squared.flat[:: len(squared) + 1] = np.inf
     return max(float(np.median(squared.min(axis=1))), 0.0)

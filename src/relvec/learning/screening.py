@@ -50,8 +50,11 @@ def _scores(X: Matrix, similar: Matrix, weight: Vector) -> Vector:
     for scale in (0.1, 1.0):
         values = np.exp(-scale * squared)
         mean = values @ share
+        # Double centring H K H with H = I - 1 share': constants are projected out, as by an
+        # intercept.
         values -= mean[:, :, None] + mean[:, None, :] - (mean @ share)[:, None, None]
         picked = np.einsum("kij,ij->k", values, similar)
+        # Over permutations of the targets the variance of the sum is proportional to |H K H|_F^2.
         noise = np.sqrt(np.einsum("kij,kij->k", values, values))
         best = np.maximum(best, picked / np.maximum(noise, 1e-300))
     return best

@@ -97,6 +97,7 @@ class SparseEvidence:
         self.kernel, self.X, self.centers, self.others = kernel, X, centers, others
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
         self.root = np.sqrt(weight)
+        # Zero without an intercept: subtracting share @ column then changes nothing.
         self.share = weight / weight.sum() if centre else np.zeros(len(X))
         self.target = (target - self.share @ target) * self.root
         self.objective = objective
@@ -108,6 +109,7 @@ class SparseEvidence:
             return None
         n, _, prior, noise = self.objective
         point, unit, norm, covariance, mean, precision = model
+        # d log|K| / dPhi = 2 Phi S; the penalty c D with D = m - tr(Lam S) adds 2 c S Lam S to S.
         shrunk, volume = None, covariance
         if prior.is_penalised:
             shrunk = penalised_shrinkage(prior.penalty, covariance, point.lam)
@@ -120,11 +122,15 @@ class SparseEvidence:
         # dJ / dPhi for unit-norm atoms, then through the normalisation: the component along each
         # atom has no effect.
         residual = self.target - unit @ mean
+        # Precisions of unit atoms are held, and the mean and the noise variance are at their
+        # optimum, so only the explicit dependence on Phi counts (envelope theorem).
         slope = np.multiply.outer(precision * residual, mean) - unit @ volume
+        # d(phi / |phi|) = (I - phi phi' / |phi|^2) dphi / |phi|.
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
         slope *= self.root[:, None]  # already centred, like unit atoms and residuals
         kernels = slope[:, : len(self.centers)]
         by_scale = raw_scale_gradient(self.kernel, scale, self.X, self.centers, kernels)
+        # `Point.cost` is -2 J.
         return SparsePoint(-0.5 * point.cost, -0.5 * by_theta, by_scale)
 
     def maximise(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
@@ -149,6 +155,7 @@ class SparseEvidence:
         features, size, moved = np.flatnonzero(scale), len(theta), scale.copy()
 
         def objective(vector: Vector) -> tuple[float, Vector] | None:
+            # Log scales, relative to the initial ones: all coordinates are of order one.
             moved[features] = scale[features] * np.exp(vector[size:])
             point = self.evaluate(vector[:size], moved)
             if point is None:
@@ -174,6 +181,7 @@ class SparseEvidence:
         model = self._model(theta, scale)
         if model is None:
             return None
+        # Weights of raw kernels, from those of unit-norm atoms.
         weights = (model.mean / model.norm)[: len(self.centers)]
         D = scale_jacobian(self.kernel, scale, self.X, self.centers, weights)
         D = (D - self.share @ D) * self.root[:, None]
@@ -193,6 +201,7 @@ class SparseEvidence:
         if point is None:
             return None
         n, noise = self.objective.n_effective, self.objective.noise_variance
+        # 1 / sigma^2 with sigma^2 = R / N at its maximum (docs/notation.md), unless given.
         precision = n / point.quadratic if noise is None else 1.0 / noise
         covariance = point.covariance
         return _Model(point, unit, norm, covariance, covariance @ correlation, precision)
