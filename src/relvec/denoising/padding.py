@@ -68,5 +68,5 @@ class PaddedGrid:
         return grid
 
     def crop(self, grid: Array) -> Array:
-        """Interval the signal out of the grid."""
+        """Return the signal without the padding of the grid."""
         return np.ascontiguousarray(grid[self.window])

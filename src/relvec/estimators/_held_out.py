@@ -100,7 +100,6 @@ def _solve_calibration(
 
     if excess(0.0) <= 0.0:
         return 1.0
-    # beyond, the novelty alone would be too wide
     # Without `extra` the root is explicit; `extra` >= 0 can only lower it, so this is an upper
     # bracket. 1e-9 covers rounding.
     highest = math.log(float(weight @ (squared / variance))) + 1e-9

@@ -395,3 +395,12 @@ def test_problems_without_closed_form_are_refused(rng):
     general = SequentialSolver().solve(pose(cosines, target, min_gain=uneven, noise_variance=0.5))
     dense = pose(explicit(cosines), target, min_gain=uneven, noise_variance=0.5)
     assert general.objective == pytest.approx(SequentialSolver().solve(dense).objective)
+
+
+def test_a_sample_of_many_coefficients_is_profiled_under_the_same_prior():
+    """With a small penalty the noise is identifiable only by its prior."""
+    z = np.random.default_rng(0).normal(size=4000)
+    prior = {"noise_shape": 5.0, "noise_rate": 5.0}
+    all_of_them = profile_noise(z, 0.2, **prior).noise_variance
+    some = profile_noise(z, 0.2, exact_limit=1000, **prior).noise_variance
+    assert some == pytest.approx(all_of_them, rel=0.05)

@@ -38,7 +38,8 @@ def eliminate_backward(problem: Problem, start: State, tuning: SearchTuning = DE
     while len(state.active):
         point = evaluate_state(problem, state)
         # Without penalties a smaller model has less evidence. So the objective of this model plus
-        # all its penalties bounds that of every smaller model.
+        # all its penalties bounds that of smaller models, up to the difference between the maxima
+        # of the evidence and of the objective.
         if point is None or state.objective + _penalties(problem, state, point) < best.objective:
             break
         order = np.argsort(_losses(problem, state, point), kind="stable")

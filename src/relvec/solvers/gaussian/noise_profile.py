@@ -318,8 +318,10 @@ def profile_noise(
     flat = np.reshape(z, -1)
     if flat.size > exact_limit:
         # Ceiling division: at most a quarter of the limit.
-        sample = flat[:: -(-flat.size // (exact_limit >> 2))]
-        start = profile_noise(sample, c).noise_variance
+        step = -(-flat.size // (exact_limit >> 2))
+        # The prior counts for the sample as much as for all coefficients.
+        sample, shape, rate = flat[::step], noise_shape / step, noise_rate / step
+        start = profile_noise(sample, c, noise_shape=shape, noise_rate=rate).noise_variance
         return iterate_noise(flat, c, start, noise_shape=noise_shape, noise_rate=noise_rate)
     curve = Curve([Group(np.sort(flat * flat), c)], NoiseOnly(2.0 * noise_shape, 2.0 * noise_rate))
     return rank_maxima(curve, curve.maxima(), flat.size)

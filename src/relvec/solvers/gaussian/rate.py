@@ -21,7 +21,8 @@ from relvec.solvers.gaussian.reference import compute_statistics, condition
 
 VARIANCES = np.exp(np.arange(math.log(1e-9), math.log(1e14), 0.5))
 """Nodes for integrals over ``gamma``, by the trapezoidal rule in ``log gamma``. The integrands are
-analytic and vanish at both ends, so the error of this spacing is below 1e-8."""
+analytic and vanish at both ends, so the error of this spacing is below 1e-7 (4e-6 at the largest
+rate, where the mass below the grid is cut off)."""
 LOG_RATES = np.linspace(math.log(1e-10), math.log(1e4), 129)
 """Initial grid of log rates; it is refined around the best one."""
 
