@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import logit
 
-from relvec import RVMClassifier, SparseBayesClassifier
+from relvec import PFCVMClassifier, RVMClassifier, SparseBayesClassifier
 from relvec.bases import LinearBasis
 from relvec.estimators._stacking import compute_stacking_weights
 from relvec.io import ExportError, export_python
@@ -129,3 +129,14 @@ def test_decision_function_of_several_classes():
         odds = model.decision_function(X, marginalise=marginalise)
         p = model.predict_proba(X, marginalise=marginalise)
         np.testing.assert_allclose(odds, logit(p), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", [RVMClassifier, PFCVMClassifier])
+def test_null_model_of_unrelated_features_is_the_class_prior(model):
+    """Where no candidate predicts better than the class prior, nothing else is averaged in."""
+    rng = np.random.default_rng(4002)
+    X, y = rng.normal(size=(30, 400)), rng.integers(0, 2, size=30)
+    fitted = model().fit(X, y)
+    assert fitted.model_kind_ == "null"
+    probability = fitted.predict_proba(rng.normal(size=(50, 400)))[:, 1]
+    np.testing.assert_allclose(probability, y.mean())
