@@ -54,6 +54,9 @@ class ClassTuning:
     n_pseudo_rows: float = 2.0
     """Pseudo-rows that support all models equally where held-out rows determine the weights of an
     average."""
+    min_stacking_gain: float = math.log(10.0)
+    """Gain in log probability of all held-out rows, in nats, over the null model below which the
+    null model is used alone: odds of ten to one. On noise the average gained at most 1 nat."""
 
     def max_logit(self, n_latent: int) -> float:
         """Bound on the prior standard deviation of the contribution of an atom to a logit."""
@@ -246,7 +249,10 @@ class ClassificationPlan(Plan[ClassificationFit]):
     def stacking_weights(
         self, held_out: Sequence[Sequence[tuple[Vector, Vector]]], scores: Vector
     ) -> Vector:
-        """Return the weights that minimise the log loss of the average on held-out rows."""
+        """Return the weights that minimise the log loss of the average on held-out rows.
+
+        The null model, the first, has all weight unless the average gains enough over it.
+        """
         if not (self.average and held_out):
             return super().stacking_weights(held_out, scores)
         log_probabilities = np.array(
@@ -256,7 +262,10 @@ class ClassificationPlan(Plan[ClassificationFit]):
         weights = compute_stacking_weights(
             log_probabilities, counts, self.class_tuning.n_pseudo_rows
         )
-        return self._drop_small_weights(weights)
+        weights = self._drop_small_weights(weights)
+        gain = counts @ (np.log(weights @ np.exp(log_probabilities)) - log_probabilities[0])
+        is_null = gain < self.class_tuning.min_stacking_gain
+        return np.eye(len(weights))[0] if is_null else weights
 
     def _drop_small_weights(self, weights: Vector) -> Vector:
         weights = np.where(weights < self.class_tuning.min_weight * weights.sum(), 0.0, weights)

@@ -53,8 +53,8 @@ def choose_length_scales(
         scores[0] += plan.null_advantage(len(candidates) - 1) / n_rows
         weights = plan.stacking_weights(held_out, scores)
         kept = _rank_models(scores, weights)
-        if kept[0] == 0:  # where nothing predicts better than the null model, it is used alone
-            kept, weights = kept[:1], np.ones(1)
+        # Attributes describe the best model with features, if any is averaged with the null model.
+        kept = np.append(kept[kept > 0], kept[kept == 0])
         fits = [plan.fit_candidate(candidates[each], all_data) for each in kept]
         return candidates[kept[0]], plan.combine_fits(fits, weights[kept]), held_out[kept[0]]
     compared, fits, net = data.subset(np.sort(order)) if is_part else data, [], []
