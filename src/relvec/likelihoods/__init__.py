@@ -3,7 +3,9 @@
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, check_rows
 from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
+from relvec.likelihoods.log_variance import LogVariance
 from relvec.likelihoods.mixture import MixturePrediction
+from relvec.likelihoods.negative_binomial import NegativeBinomial
 from relvec.likelihoods.poisson import Poisson
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
@@ -14,7 +16,9 @@ __all__ = [
     "Gaussian",
     "GaussianPrediction",
     "Likelihood",
+    "LogVariance",
     "MixturePrediction",
+    "NegativeBinomial",
     "Poisson",
     "Prediction",
     "Softmax",
