@@ -11,6 +11,7 @@ from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.groups import check_groups
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
+from relvec.solvers.latent.tied_columns import TiedColumns
 from relvec.solvers.latent.tied_search import TiedSearch
 
 __all__ = ["TiedLaplaceSolver"]
@@ -98,10 +99,11 @@ class TiedLaplaceSolver(BaseEstimator):
         if problem.signs is not None:
             raise ValueError("TiedLaplaceSolver needs weights of free sign; got signs.")
         groups = check_groups(self.groups, problem.dictionary.shape[1])
-        search = TiedSearch(problem, groups, tol, max_iter, monitor)
-        converged = search.run(warm_start)
+        columns = TiedColumns(problem, groups)
+        search = TiedSearch(problem, columns, tol, monitor)
+        start = columns.initial if warm_start is None else columns.read_precisions(*warm_start)
+        converged = search.run(start, max_iter)
+        state = columns.expand(search.point.state, search.point.theta)
         n_iter = max(1, len(search.trace) - 1)
         certificate = Certificate(search.find_largest_derivative(), search.best_gain)
-        return LatentSolution(
-            search.point.state, n_iter, converged, certificate, tuple(search.trace)
-        )
+        return LatentSolution(state, n_iter, converged, certificate, tuple(search.trace))

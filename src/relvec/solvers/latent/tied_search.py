@@ -8,7 +8,6 @@ alpha_g |w_g|^2) / 2``, with the effective degrees of freedom ``gamma_g`` summed
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +21,7 @@ from relvec.solvers.groups import find_ascent_step, split_at_bounds, sum_blocks
 from relvec.solvers.latent.entries import best_common_precision, compute_curvature_term
 from relvec.solvers.latent.monotone import SearchStopped
 from relvec.solvers.latent.problem import LatentProblem, LatentState
+from relvec.solvers.latent.tied_columns import TiedColumns
 
 __all__ = ["TiedSearch", "TiedTuning"]
 
@@ -37,8 +37,12 @@ class TiedTuning:
     """Longest step of MacKay's rule in a log precision."""
     longest_step: float = 2.0
     """Longest step of Fisher scoring in a log precision."""
-    dampings: tuple[float, ...] = (0.02, 0.2, 2.0, 20.0, 200.0, 2000.0)
-    """Damping of Fisher scoring, increased until the evidence rises."""
+    damping: float = 0.02
+    """Initial damping of Fisher scoring, in nats per squared unit of a log precision. It becomes
+    three times smaller after a step that rises as predicted, ten times larger after one that does
+    not rise."""
+    max_damping: float = 2e3
+    """Damping at which a step is given up."""
     n_halvings: int = 2
     """How often a step of MacKay's rule is halved before it is given up."""
     rule_rise: float = 0.3
@@ -112,62 +116,34 @@ class TiedPoint:
 
 
 class TiedSearch:
-    """Current point of a search, its trace, and the columns of all atoms."""
+    """Current point of a search over the precisions of groups, and its trace."""
 
     def __init__(
-        self,
-        problem: LatentProblem,
-        groups: IndexArray,
-        tol: float,
-        max_iter: int,
-        monitor: Monitor | None,
+        self, problem: LatentProblem, columns: TiedColumns, tol: float, monitor: Monitor | None
     ) -> None:
-        self.problem, self.tol, self.max_iter, self.monitor = problem, tol, max_iter, monitor
+        self.problem, self.columns, self.tol, self.monitor = problem, columns, tol, monitor
         self.tuning, self.trace, self.best_gain = TiedTuning(), list[float](), 0.0
-        self._is_at_rounding = False
-        columns = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
-        least, _ = problem.bounds(columns)
-        raw = np.log(np.maximum(np.mean(np.square(columns), axis=0), 1e-300))
-        largest = problem.largest_latent or problem.likelihood.largest_latent
-        # Constant up to rounding: without effect beside the intercept, and undetermined.
-        is_constant = least + 2.0 * np.log(largest) < raw - 55.0
-        names, labels = np.unique(groups, return_inverse=True)
-        self.labels: IndexArray = np.where(groups < 0, -1, labels - np.sum(names < 0))
-        self.n_groups = int(np.sum(names >= 0))
-        self.columns, self.usable, self._flat = columns, ~is_constant, least
-        self.least, self.most = np.full(self.n_groups, np.inf), np.full(self.n_groups, np.inf)
-        self.initial = np.full(self.n_groups, np.inf)
-        for group in range(self.n_groups):
-            inside = self.usable & (self.labels == group)
-            if inside.any():  # others are never in the model
-                # No atom may exceed the bound on its prior standard deviation.
-                self.least[group] = least[inside].max()
-                self.most[group] = self.least[group] + 30.0
-                # Unit prior variance of the effect of the group, on average over the rows.
-                unit = np.logaddexp.reduce(least[inside]) + 2.0 * np.log(largest)
-                self.initial[group] = np.clip(unit, self.least[group], self.most[group])
-        self.point = self.evaluate(np.full(self.n_groups, np.inf))
-        self._failed_removal = np.full(self.n_groups, np.inf)
+        self.null = self.point = self.evaluate(np.full(columns.n_groups, np.inf))
+        self._failed_removal = np.full(columns.n_groups, np.inf)
+        self._is_at_rounding, self._damping = False, self.tuning.damping
 
     # ------------------------------------------------------------------ evaluation
 
     def evaluate(self, theta: Vector, start: TiedPoint | None = None) -> TiedPoint:
         """Find the mode at log precisions `theta`, from the weights of another point."""
         known = np.append(theta, 0.0)  # label -1: flat, always in the model
-        active = np.flatnonzero(self.usable & np.isfinite(known[self.labels]))
-        labels = self.labels[active]
-        log_precision = np.where(labels < 0, self._flat[active], known[labels])
-        columns = self.columns if len(active) == len(self.labels) else self.columns[:, active]
-        weights = None if start is None else start.state.get_initial_weights(active)
+        active = np.flatnonzero(np.isfinite(known[self.columns.labels]))
+        labels = self.columns.labels[active]
+        log_precision = self.columns.flat[active] + known[labels]
+        columns = self.columns.columns
         mode = find_mode(
-            columns,
+            columns if len(active) == columns.shape[1] else columns[:, active],
             log_precision,
             self.problem.likelihood,
-            weights,
+            None if start is None else start.state.get_initial_weights(active),
             has_intercept=self.problem.has_intercept,
         )
-        state = LatentState(active, log_precision, mode, mode.log_evidence)
-        return TiedPoint(theta, state, labels)
+        return TiedPoint(theta, LatentState(active, log_precision, mode, mode.log_evidence), labels)
 
     def _accept(self, trial: TiedPoint) -> None:
         self.point = trial
@@ -188,40 +164,34 @@ class TiedSearch:
     def _step(self, step: Vector) -> bool:
         """Move the log precisions of the groups in the model, if the evidence rises."""
         trial, live = self.point.theta.copy(), self.point.live
-        trial[live] = np.clip(trial[live] + step, self.least[live], self.most[live])
+        trial[live] = np.clip(trial[live] + step, *self._get_bounds(live))
         return self._move_if_better(trial)
 
     # ------------------------------------------------------------------ the search
 
-    def run(self, warm_start: tuple[IndexArray, Vector] | None) -> bool:
-        """Maximise the evidence; return whether the optimality conditions hold at the end."""
-        null, converged = self.point, False
-        theta = self.initial if warm_start is None else self._read(*warm_start)
+    def run(self, theta: Vector, max_iter: int) -> bool:
+        """Maximise the evidence from log precisions `theta`; return whether it converged.
+
+        The result is at least as good as the model without groups.
+        """
+        null, converged = self.null, False
         try:
             self._accept(self.evaluate(theta, null))
-            converged = self._ascend()
+            converged = self._ascend(max_iter)
             if self.point.evidence < null.evidence:
                 self.trace.clear()
                 self._accept(null)
-                converged = self._ascend()
+                converged = self._ascend(max_iter)
         except SearchStopped:
             if self.point.evidence < null.evidence:
-                with suppress(SearchStopped):
-                    self._accept(null)
+                self.point = null
+                self.trace = [null.evidence]
         return converged
 
-    def _read(self, active: IndexArray, log_precision: Vector) -> Vector:
-        """Return the log precisions of the groups of a warm start."""
-        theta = np.full(self.n_groups, np.inf)
-        labels = self.labels[active]
-        for group in np.unique(labels[labels >= 0]):
-            theta[group] = np.mean(log_precision[labels == group])
-        return np.where(np.isfinite(self.least), np.clip(theta, self.least, self.most), np.inf)
-
-    def _ascend(self) -> bool:
-        """Ascend from the current point; return whether it converged."""
+    def _ascend(self, max_iter: int) -> bool:
+        """Ascend from the current point; return whether the optimality conditions hold."""
         follows_rule = True
-        for _ in range(self.max_iter):
+        for _ in range(max_iter):
             before = self.point.evidence
             if self._remove_groups():
                 continue
@@ -250,9 +220,12 @@ class TiedSearch:
         each = self.point.mode.gradient(self.problem.likelihood, exact=True)
         return self.point.sum_groups(each)[self.point.live]
 
+    def _get_bounds(self, groups: IndexArray) -> tuple[Vector, Vector]:
+        return self.columns.least[groups], self.columns.most[groups]
+
     def _find_free(self, gradient: Vector) -> BoolArray:
         live = self.point.live
-        return split_at_bounds(gradient, self.point.theta[live], self.least[live], self.most[live])
+        return split_at_bounds(gradient, self.point.theta[live], *self._get_bounds(live))
 
     def find_largest_derivative(self) -> float:
         """Return the largest derivative in a log precision that is not at its bound."""
@@ -266,16 +239,22 @@ class TiedSearch:
         if np.abs(gradient[free]).max(initial=0.0) < self.tol:
             return False
         information = self.point.information[np.ix_(free, free)]
-        for damping in self.tuning.dampings:
+        while self._damping < self.tuning.max_damping:
             step = np.zeros(len(gradient))
             step[free] = find_ascent_step(
-                gradient[free], information, damping, self.tuning.longest_step
+                gradient[free], information, self._damping, self.tuning.longest_step
             )
+            rise, before = float(gradient @ step), self.point.evidence
+            predicted = rise - 0.5 * float(step[free] @ information @ step[free])
             if self._step(step):
+                if self.point.evidence - before > 0.7 * predicted:
+                    self._damping *= 0.3
                 return True
-            if gradient @ step < self.tuning.rounding:
+            if rise < self.tuning.rounding:
                 self._is_at_rounding = True
                 break
+            self._damping *= 10.0
+        self._damping = self.tuning.damping
         return False
 
     # ------------------------------------------------------------------ groups leave and enter
@@ -308,16 +287,17 @@ class TiedSearch:
         """
         point, likelihood = self.point, self.problem.likelihood
         self.best_gain = 0.0
-        outside = np.flatnonzero(~np.isfinite(point.theta) & np.isfinite(self.least))
+        allowed = np.isfinite(self.columns.least)
+        outside = np.flatnonzero(~np.isfinite(point.theta) & allowed)
         if not len(outside):
             return False
-        atoms = np.flatnonzero(self.usable & np.isin(self.labels, outside))
-        columns, labels = self.columns[:, atoms], self.labels[atoms]
+        places = np.flatnonzero(np.isin(self.columns.labels, outside))
+        columns, labels = self.columns.columns[:, places], self.columns.labels[places]
         q = point.mode.slope @ columns
         _, s, _ = point.mode.hessian.compute_entry_statistics(DenseDictionary(columns))
         curved = q * (compute_curvature_term(point.mode, likelihood, 0.0) @ columns)
-        derivative = np.bincount(labels, q * q - curved - s[:, 0], self.n_groups)[outside]
-        scale = np.bincount(labels, np.maximum(s[:, 0], 0.0), self.n_groups)[outside]
+        derivative = np.bincount(labels, q * q - curved - s[:, 0], len(allowed))[outside]
+        scale = np.bincount(labels, np.maximum(s[:, 0], 0.0), len(allowed))[outside]
         for place in np.argsort(-derivative / np.maximum(scale, 1e-300)):
             if derivative[place] <= 1e-9 * scale[place]:
                 break
@@ -329,7 +309,7 @@ class TiedSearch:
             for weaker in range(self.tuning.n_weaker):
                 theta = point.theta.copy()
                 value = wanted[0] + weaker * np.log(4.0)
-                theta[group] = np.clip(value, self.least[group], self.most[group])
+                theta[group] = np.clip(value, *self._get_bounds(group))
                 trial = self.evaluate(theta, point)
                 # Groups that gain next to nothing would leave and enter for ever.
                 if trial.evidence > point.evidence + self.tol:
