@@ -126,6 +126,9 @@ class TiedColumns:
         order = np.argsort(active)
         start = np.append(np.concatenate(values)[order], weights[len(labels) :])
         log_precision = np.concatenate(precisions)[order]
+        is_same = np.array_equal(order, np.arange(len(order)))
+        if is_same and all(part.rotation is None for part in parts):
+            return LatentState(active, log_precision, state.mode, state.objective)
         mode = find_mode(
             self.problem.dictionary.columns(active[order]),
             log_precision,

@@ -41,6 +41,9 @@ class TiedTuning:
     """Initial damping of Fisher scoring, in nats per squared unit of a log precision. It becomes
     three times smaller after a step that rises as predicted, ten times larger after one that does
     not rise."""
+    min_damping: float = 1e-3
+    """Smallest damping. Without it, groups whose influence vanishes would take the longest steps,
+    and the others would be shortened with them."""
     max_damping: float = 2e3
     """Damping at which a step is given up."""
     n_halvings: int = 2
@@ -50,6 +53,8 @@ class TiedTuning:
     removable_dof: float = 0.5
     """The removal of a group is tried if it has fewer effective degrees of freedom and its
     precision would grow."""
+    negligible_dof: float = 1e-3
+    """With fewer, it is tried in any case."""
     n_weaker: int = 8
     """How often the prior variance of an entering group is divided by four."""
     rounding: float = 1e-5
@@ -125,7 +130,7 @@ class TiedSearch:
         self.tuning, self.trace, self.best_gain = TiedTuning(), list[float](), 0.0
         self.null = self.point = self.evaluate(np.full(columns.n_groups, np.inf))
         self._failed_removal = np.full(columns.n_groups, np.inf)
-        self._is_at_rounding, self._damping = False, self.tuning.damping
+        self._damping = self.tuning.damping
 
     # ------------------------------------------------------------------ evaluation
 
@@ -189,7 +194,7 @@ class TiedSearch:
         return converged
 
     def _ascend(self, max_iter: int) -> bool:
-        """Ascend from the current point; return whether the optimality conditions hold."""
+        """Ascend from the current point until no step raises the evidence."""
         follows_rule = True
         for _ in range(max_iter):
             before = self.point.evidence
@@ -202,7 +207,7 @@ class TiedSearch:
             if self._step_exactly():
                 continue
             if not self._enter_group():
-                return self.find_largest_derivative() < self.tol or self._is_at_rounding
+                return True  # no step raises the evidence
         return False
 
     def _follow_rule(self) -> bool:
@@ -234,7 +239,7 @@ class TiedSearch:
 
     def _step_exactly(self) -> bool:
         """Take a step of Fisher scoring with exact derivatives, unless they vanish."""
-        gradient, self._is_at_rounding = self._gradient(), False
+        gradient = self._gradient()
         free = np.flatnonzero(self._find_free(gradient))
         if np.abs(gradient[free]).max(initial=0.0) < self.tol:
             return False
@@ -248,10 +253,9 @@ class TiedSearch:
             predicted = rise - 0.5 * float(step[free] @ information @ step[free])
             if self._step(step):
                 if self.point.evidence - before > 0.7 * predicted:
-                    self._damping *= 0.3
+                    self._damping = max(0.3 * self._damping, self.tuning.min_damping)
                 return True
             if rise < self.tuning.rounding:
-                self._is_at_rounding = True
                 break
             self._damping *= 10.0
         self._damping = self.tuning.damping
@@ -264,7 +268,9 @@ class TiedSearch:
         point, live = self.point, self.point.live
         degrees = point.degrees_of_freedom[live]
         wants_more = degrees > np.exp(point.theta[live]) * point.squares[live]
-        weak = wants_more & (degrees < self.tuning.removable_dof)
+        weak = (wants_more & (degrees < self.tuning.removable_dof)) | (
+            degrees < self.tuning.negligible_dof
+        )
         # A removal that failed is tried again when the group has become weaker.
         weak &= degrees < 0.3 * self._failed_removal[live]
         if not weak.any():
