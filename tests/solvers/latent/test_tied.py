@@ -11,7 +11,7 @@ from relvec.laplace import find_mode
 from relvec.likelihoods import Bernoulli, LogVariance, NegativeBinomial, Poisson, Softmax
 from relvec.solvers import LatentProblem, TiedLaplaceSolver
 from relvec.solvers.latent.tied_columns import TiedColumns
-from relvec.solvers.latent.tied_search import TiedSearch
+from relvec.solvers.latent.tied_search import LatentGroupSearch
 
 
 def kernels(x, counts=(4, 8, 16, 32)):
@@ -63,7 +63,7 @@ def test_maximum_against_brute_force(seed, likelihood):
 def test_derivative_of_groups_against_differences():
     columns, groups, counts = rates(0)
     problem = problem_of(columns, Poisson().bind(counts))
-    search = TiedSearch(problem, TiedColumns(problem, groups), 1e-3, None)
+    search = LatentGroupSearch(problem, TiedColumns(problem, groups), 1e-3, None)
     theta = np.array([0.5, 1.0, 2.0, 1.5])
     search.point = search.evaluate(theta)
     expected = [
@@ -71,10 +71,10 @@ def test_derivative_of_groups_against_differences():
         / 2e-4
         for up, down in ((theta + e, theta - e) for e in 1e-4 * np.eye(4))
     ]
-    assert search._gradient() == pytest.approx(expected, abs=1e-5)
+    assert search.point.gradient == pytest.approx(expected, abs=1e-5)
     # Expected information: tr(R K_g R K_h) / 2 with the prior covariances of the effects.
     point = search.point
-    curvature, ones = np.diag(point.mode.hessian.rows), np.ones((len(columns), 1))
+    curvature, ones = np.diag(point.state.mode.hessian.rows), np.ones((len(columns), 1))
     parts = [columns[:, groups == g] for g in range(4)]
     effects = [p @ p.T * np.exp(-t) for p, t in zip(parts, theta, strict=True)]
     # The flat intercept: a prior variance that is very large.

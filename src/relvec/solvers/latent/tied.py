@@ -12,7 +12,7 @@ from relvec.solvers.base import Certificate, Monitor
 from relvec.solvers.groups import check_groups
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
 from relvec.solvers.latent.tied_columns import TiedColumns
-from relvec.solvers.latent.tied_search import TiedSearch
+from relvec.solvers.latent.tied_search import LatentGroupSearch
 
 __all__ = ["TiedLaplaceSolver"]
 
@@ -100,7 +100,7 @@ class TiedLaplaceSolver(BaseEstimator):
             raise ValueError("TiedLaplaceSolver needs weights of free sign; got signs.")
         groups = check_groups(self.groups, problem.dictionary.shape[1])
         columns = TiedColumns(problem, groups)
-        search = TiedSearch(problem, columns, tol, monitor)
+        search = LatentGroupSearch(problem, columns, tol, monitor)
         start = columns.initial if warm_start is None else columns.read_precisions(*warm_start)
         converged = search.run(start, max_iter)
         state = columns.expand(search.point.state, search.point.theta)
