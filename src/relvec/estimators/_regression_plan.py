@@ -21,6 +21,7 @@ from relvec.estimators._noise import fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty, build_output
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._refine import refine_scales
+from relvec.estimators._solvers import bind_groups
 from relvec.estimators._sparse_linear import describe_selected_features
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
@@ -33,6 +34,7 @@ from relvec.solvers import (
     Problem,
     RidgeSolver,
     Solver,
+    TiedSolver,
     WarmStart,
 )
 
@@ -70,6 +72,7 @@ class RegressionPlan(Plan[RegressionFit]):
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit each output with the same candidate atoms."""
         bound = self.bind_basis(basis, data)
+        solver = bind_groups(self.solver, bound)
         outputs, problems = [], []
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.compute_moments(bound, data)
@@ -77,7 +80,7 @@ class RegressionPlan(Plan[RegressionFit]):
             for number, moments in enumerate(all_moments):
                 problem = self.make_problem(moments, bound, data.find_noise_unit(number))
                 warm_start = _make_warm_start(previous[number], bound, data.X) if previous else None
-                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                solution = solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
                 problems.append(problem)
                 outputs.append(
                     build_output(
@@ -270,7 +273,9 @@ class RegressionPlan(Plan[RegressionFit]):
         """Refine the length-scales by the evidence of the sparse model, and add them to the fit."""
         if scaled.learnt.group == SPARSE_LINEAR:
             scaled = scaled._replace(learnt=describe_selected_features(scaled.learnt, fit))
-        fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
+        fit = replace(fit, scaled=scaled)
+        if not isinstance(self.solver, TiedSolver):  # refined by the precisions of single atoms
+            fit = refine_scales(replace(self, previous=()), fit, data)
         assert fit.scaled is not None
         if self.length_scale_uncertainty is None:
             return fit

@@ -10,6 +10,7 @@ from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 
 __all__ = [
     "best_common_precision",
+    "check_flags",
     "check_groups",
     "find_ascent_step",
     "split_at_bounds",
@@ -45,6 +46,17 @@ def check_groups(groups: Any, n_atoms: int) -> IndexArray:
             f"groups must be integers, 0 and up, or -1 for a nearly flat prior; got {wrong:g}."
         )
     return given.astype(np.intp)
+
+
+def check_flags(standardise: Any, n_atoms: int) -> BoolArray:
+    """Return one flag for each atom, from one for all or one for each."""
+    given = np.asarray(standardise)
+    if given.dtype != np.bool_ or given.shape not in ((), (n_atoms,)):
+        raise ValueError(
+            f"standardise must be True, False, or one of them for each of the {n_atoms} atoms; got "
+            f"{standardise!r}."
+        )
+    return np.broadcast_to(given, (n_atoms,))
 
 
 def sum_blocks(matrix: Matrix, labels: IndexArray, n_groups: int) -> Matrix:

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from relvec.dictionaries import DenseDictionary
 from relvec.laplace import find_mode
 from relvec.likelihoods import Bernoulli, LogVariance, NegativeBinomial, Poisson, Softmax
+from relvec.priors import BoundSmoothness
 from relvec.solvers import LatentProblem, TiedLaplaceSolver
 from relvec.solvers.latent.tied_columns import TiedColumns
 from relvec.solvers.latent.tied_search import LatentGroupSearch
@@ -41,6 +42,10 @@ def evidence_at(problem, columns, log_precision):
     ).log_evidence
 
 
+def columns_of(problem, groups):
+    return TiedColumns(problem, groups, np.zeros(len(groups), dtype=bool))
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("likelihood", [Poisson(), NegativeBinomial(2.0)], ids=repr)
 def test_maximum_against_brute_force(seed, likelihood):
@@ -63,7 +68,9 @@ def test_maximum_against_brute_force(seed, likelihood):
 def test_derivative_of_groups_against_differences():
     columns, groups, counts = rates(0)
     problem = problem_of(columns, Poisson().bind(counts))
-    search = LatentGroupSearch(problem, TiedColumns(problem, groups), 1e-3, None)
+    search = LatentGroupSearch(
+        problem, TiedColumns(problem, groups, np.zeros(len(groups), bool)), 1e-3, None
+    )
     theta = np.array([0.5, 1.0, 2.0, 1.5])
     search.point = search.evaluate(theta)
     expected = [
@@ -153,7 +160,7 @@ def test_groups_of_many_atoms_are_rotated():
     groups = np.repeat([0, 1], 60)
     bound = Poisson().bind(rng.poisson(np.exp(1.0 + np.sin(7.0 * x))))
     problem = problem_of(columns, bound)
-    assert TiedColumns(problem, groups).columns.shape[1] < 75
+    assert columns_of(problem, groups).columns.shape[1] < 75
     solution = TiedLaplaceSolver(groups).solve(problem)
     state = solution.state
     dense = find_mode(columns[:, state.active], state.log_precision, bound)
@@ -161,6 +168,28 @@ def test_groups_of_many_atoms_are_rotated():
     assert state.mode.latent == pytest.approx(dense.latent, abs=1e-5)
     assert solution.converged
     assert solution.certificate.gradient < 1e-3
+
+
+def test_standardised_columns_do_not_depend_on_units():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(100, 4))
+    bound = Poisson().bind(rng.poisson(np.exp(0.5 * columns[:, 1])))
+    solver = TiedLaplaceSolver(standardise=True)
+    units = 10.0 ** np.arange(-2, 2)
+    one, two = (solver.solve(problem_of(c, bound)).state for c in (columns, columns * units))
+    assert two.objective == pytest.approx(one.objective, abs=1e-6)
+    assert two.mode.weights[:4] * units == pytest.approx(one.mode.weights[:4], abs=1e-5)
+    share = np.exp(one.log_precision) / columns.var(axis=0)
+    assert np.ptp(share) < 1e-9 * share[0]
+    again = solver.solve(problem_of(columns, bound), warm_start=(one.active, one.log_precision))
+    assert again.n_iter <= 2
+
+
+def test_atoms_of_infinite_minimum_gain_are_left_out():
+    columns, groups, counts = rates(0)
+    gains = np.where(np.arange(len(groups)) % 2, np.inf, 0.0)
+    problem = problem_of(columns, Poisson().bind(counts), min_gain=gains)
+    assert not (TiedLaplaceSolver(groups).solve(problem).state.active % 2).any()
 
 
 def test_order_and_names_of_groups_do_not_matter():
@@ -269,3 +298,10 @@ def test_wrong_problems():
     signed = problem_of(columns, Poisson().bind(counts), signs=np.ones(len(groups)))
     with pytest.raises(ValueError, match="free sign"):
         TiedLaplaceSolver(groups).solve(signed)
+    penalised = problem_of(columns, Poisson().bind(counts), prior=BoundSmoothness(1.0))
+    with pytest.raises(ValueError, match="flat prior"):
+        TiedLaplaceSolver(groups).solve(penalised)
+    with pytest.raises(ValueError, match="standardise must be True, False"):
+        TiedLaplaceSolver(groups, standardise="yes").solve(
+            problem_of(columns, Poisson().bind(counts))
+        )

@@ -25,7 +25,7 @@ from relvec.solvers.gaussian.simple import NullSolver
 from relvec.solvers.gaussian.state import EMPTY, build_objective, compute_objective
 from relvec.solvers.gaussian.tied_components import GroupComponents
 from relvec.solvers.group_search import EntryStatistics, GroupPoint, GroupSearch
-from relvec.solvers.groups import check_groups
+from relvec.solvers.groups import check_flags, check_groups
 
 __all__ = ["TiedSolver"]
 
@@ -230,7 +230,7 @@ class TiedSolver(BaseEstimator):
                 f"{problem.max_active}."
             )
         groups = check_groups(self.groups, moments.n_atoms)
-        standardise = np.broadcast_to(np.asarray(self.standardise, dtype=bool), groups.shape)
+        standardise = check_flags(self.standardise, len(groups))
         if not moments.target_ss > 0.0 or moments.n_effective < 1.0:
             return NullSolver().solve(problem)
         components = GroupComponents(moments, groups, standardise)

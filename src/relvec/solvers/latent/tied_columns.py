@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.laplace.mode import find_mode
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 
@@ -36,6 +36,9 @@ class TiedColumns:
         The problem.
     groups : ndarray of shape (n_atoms,)
         Group of each atom; -1 for a nearly flat prior.
+    standardise : ndarray of bool of shape (n_atoms,)
+        Atoms whose weights have the common precision after scaling them to unit variance over the
+        rows; others have it as they are.
     """
 
     smoothness_power = 3.0
@@ -46,15 +49,19 @@ class TiedColumns:
     smallest_component = 1e-14
     """Principal components of a smaller share of the largest, in squares, are left out."""
 
-    def __init__(self, problem: LatentProblem, groups: IndexArray) -> None:
+    def __init__(self, problem: LatentProblem, groups: IndexArray, standardise: BoolArray) -> None:
         self.problem = problem
         columns = problem.dictionary.columns(np.arange(problem.dictionary.shape[1]))
         # Bounds are log(mean square of the centred column) - 2 log(largest_latent).
         least, _ = problem.bounds(columns)
         reach = 2.0 * np.log(problem.largest_latent or problem.likelihood.largest_latent)
         raw = np.log(np.maximum(np.mean(np.square(columns), axis=0), 1e-300))
-        # Constant up to rounding: without effect beside the intercept, and undetermined.
-        usable = least + reach > raw - 55.0
+        # Constant up to rounding: without effect beside the intercept, and undetermined. An
+        # infinite minimum gain excludes atoms.
+        usable = (least + reach > raw - 55.0) & np.isfinite(problem.min_gain)
+        # The precision of a standardised atom is that of its group times its mean square.
+        self.log_scale: Vector = np.where(standardise & usable, 0.5 * (least + reach), 0.0)
+        columns, least = columns * np.exp(-self.log_scale), least - 2.0 * self.log_scale
         names = np.unique(groups[groups >= 0])
         self.n_groups = len(names)
         self.least = np.full(self.n_groups, np.inf)
@@ -102,8 +109,9 @@ class TiedColumns:
     def read_precisions(self, active: IndexArray, log_precision: Vector) -> Vector:
         """Return the log precisions of the groups of a warm start; infinite if not active."""
         theta = np.full(self.n_groups, np.inf)
+        common = log_precision - 2.0 * self.log_scale[active]
         for number, part in enumerate(self._parts[1:]):
-            values = log_precision[np.isin(active, part.atoms)]
+            values = common[np.isin(active, part.atoms)]
             if len(values):
                 theta[number] = np.clip(values.mean(), self.least[number], self.most[number])
         return theta
@@ -123,10 +131,11 @@ class TiedColumns:
             )
             precisions.append(known)
         active = np.concatenate(atoms)
-        order = np.argsort(active)
-        start = np.append(np.concatenate(values)[order], weights[len(labels) :])
-        log_precision = np.concatenate(precisions)[order]
-        is_same = np.array_equal(order, np.arange(len(order)))
+        order, log_scale = np.argsort(active), self.log_scale[active]
+        raw = np.concatenate(values) * np.exp(-log_scale)
+        start = np.append(raw[order], weights[len(labels) :])
+        log_precision = (np.concatenate(precisions) + 2.0 * log_scale)[order]
+        is_same = np.array_equal(order, np.arange(len(order))) and not log_scale.any()
         if is_same and all(part.rotation is None for part in parts):
             return LatentState(active, log_precision, state.mode, state.objective)
         mode = find_mode(
