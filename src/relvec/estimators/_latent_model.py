@@ -9,16 +9,20 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
+from relvec.dictionaries.base import Dictionary
+from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.error_bars import Novelty, fit_label_novelty
+from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.laplace.pairs import PairDesign, PairPosterior
 from relvec.laplace.variational import find_nearest_gaussian
 from relvec.likelihoods import Likelihood, Prediction, SoftmaxPrediction
 from relvec.likelihoods.softmax import BoundSoftmax
+from relvec.moments import Storage
 from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers import LatentProblem, LatentSolution
 
-__all__ = ["FittedLatentModel", "build_latent_model"]
+__all__ = ["FittedLatentModel", "build_latent_model", "store_atoms"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +70,30 @@ class FittedLatentModel:
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
         atoms = self.atoms.evaluate(X)
-        # rho amplitude (see `Novelty`): prior variance that the training inputs leave unexplained.
-        extra = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
+            # rho amplitude (see `Novelty`): prior variance that the training inputs leave
+            # unexplained.
+            extra = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
             mean, covariance = self.posterior.moments(atoms)
             variance = np.einsum("nkk->nk", covariance) + np.reshape(extra, (-1, 1))
-        else:
-            mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms) + extra
-        return mean + self._offset, variance
+            return mean + self._offset, variance
+        mean = self.posterior.predict(atoms) + self._offset
+        variance = self.posterior.variance(atoms)
+        if self.novelty is not None:
+            # The same rho amplitude and, if the novelty has a centre (counts), a return to it.
+            fallback = self.novelty.fallback(X, mean)
+            mean, variance = mean + fallback.shift, fallback.variance(variance)
+        return mean, variance
+
+    def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
+        """Draw the latent function of a model with one, shape (n_samples, n_draws)."""
+        assert isinstance(self.posterior, Posterior)
+        atoms = self.atoms.evaluate(X)
+        mean = self.posterior.predict(atoms) + self._offset
+        draws = self.posterior.sample(atoms, n_draws, rng) + self._offset
+        if self.novelty is None:
+            return draws
+        return add_novelty_draws(self.novelty, X, mean, draws, rng)
 
     def predict(self, X: Any, *, block_entries: int = 1_000_000) -> Prediction:
         """Predictive distribution of new targets, marginalised over the weights."""
@@ -102,6 +122,21 @@ class FittedLatentModel:
     @property
     def _offset(self) -> Vector | float:
         return 0.0 if self.fixed_intercept is None else self.fixed_intercept
+
+
+def store_atoms(dictionary: Dictionary, X: Any, low_memory: bool | None) -> Dictionary:
+    """Store the atoms at the training inputs if they fit into memory.
+
+    With `low_memory` None this is decided by their size.
+    """
+    n_samples, n_atoms = dictionary.shape
+    if low_memory is None:
+        # kernels of up to 16 features are evaluated as fast as they are read from memory
+        limit = Storage().store_bytes // (1 if X.shape[1] > 16 else 16)
+        low_memory = 8 * n_samples * n_atoms > limit
+    if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
+        return dictionary
+    return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
 
 def build_latent_model(

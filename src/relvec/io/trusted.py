@@ -39,11 +39,13 @@ estimators._latent_model.FittedLatentModel
 estimators._output.FittedOutput
 estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
+estimators.counts.SparseBayesCountRegressor
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
-likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
+likelihoods.bernoulli.Bernoulli likelihoods.negative_binomial.NegativeBinomial
+likelihoods.poisson.Poisson likelihoods.softmax.Softmax
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
 learning.tuning.LengthScaleTuning
