@@ -39,7 +39,7 @@ class BoundNegativeBinomial(BoundLikelihood):
 
     @cached_property
     def _shape(self) -> float:
-        return float(self.recipe.shape)  # type: ignore[attr-defined]
+        return float(self.recipe.shape)
 
     @cached_property
     def _constant(self) -> Vector:
@@ -108,8 +108,8 @@ class NegativeBinomial(Likelihood):
         shape = check_positive("shape", self.shape)
         if not 1e-3 <= shape <= 1e6:
             raise ValueError(
-                f"shape must be between 0.001 and 1e6; got {shape:g}. At larger shapes use Poisson, "
-                "which is the limit."
+                f"shape must be between 0.001 and 1e6; got {shape:g}. At larger shapes use "
+                "Poisson, which is the limit."
             )
         return shape
 
