@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import issparse
 
 from relvec._linalg import limit_blas_threads
-from relvec._typing import IndexArray, Vector
+from relvec._typing import Vector
+from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.estimators._atom_location import centre_offset_atoms
-from relvec.estimators._count_shape import CountSolution, fit_shape
+from relvec.estimators._count_basis import WidthTuning, find_groups, make_width_union
+from relvec.estimators._count_shape import CountSolution, fit_shape, search_twice
 from relvec.estimators._latent_model import FittedLatentModel, build_latent_model, store_atoms
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._plan import Data, Plan
@@ -24,6 +27,7 @@ from relvec.solvers import (
     LatentProblem,
     LatentSolution,
     LatentSolver,
+    TiedLaplaceSolver,
 )
 from relvec.solvers.latent.problem import LatentState
 
@@ -95,8 +99,21 @@ class CountPlan(Plan[CountFit]):
     """"poisson", "negative_binomial", "auto", or a likelihood with a given shape."""
     is_tied: bool
     """Whether all atoms of one basis of a union share a precision."""
+    has_default_basis: bool = False
+    """Whether no basis was given."""
     fit_intercept: bool
     count_tuning: CountTuning = CountTuning()
+
+    def run(self, data: Data) -> CountFit:
+        """Fit the basis as it is, or with learnt length-scales; of one feature, several widths."""
+        plan = self
+        if self.is_tied and self.has_default_basis and not issparse(data.X):
+            widths = make_width_union(data.X, data.weight) if data.X.shape[1] == 1 else None
+            if widths is not None:
+                plan = replace(self, basis=widths, learner=None)
+            elif data.X.shape[0] > WidthTuning.max_centers:
+                plan = replace(self, basis=KernelBasis(centers=WidthTuning.max_centers))
+        return Plan.run(plan, data)
 
     def fit(self, basis: Basis, data: Data) -> CountFit:
         """Fit the log rate with one likelihood, or with the better of two."""
@@ -131,7 +148,7 @@ class CountPlan(Plan[CountFit]):
         def make_problem(recipe: Likelihood) -> LatentProblem:
             return self.make_problem(recipe, bound, dictionary, data)
 
-        solver = self.solver
+        solver = TiedLaplaceSolver(find_groups(bound)) if self.is_tied else self.solver
         counts = data.targets[:, 0] if data.weight is None else data.weight * data.targets[:, 0]
         has_events = bool(counts.any())
         if not isinstance(self.likelihood, str):
@@ -156,7 +173,7 @@ class CountPlan(Plan[CountFit]):
     ) -> LatentSolution:
         """Solve the problem of a likelihood without free parameters."""
         if has_events or not problem.has_intercept:
-            return solver.solve(problem, monitor=self.monitor)
+            return search_twice(solver, problem, self.monitor)
         # Without events the likelihood rises as the rate falls to zero, so an intercept with a flat
         # prior has no mode. The rate is that of half an event (`null_latent`), where the Gaussian
         # approximation has a standard deviation of the log rate of the root of two.
@@ -205,13 +222,3 @@ class CountPlan(Plan[CountFit]):
         log_probability, weight = map(np.concatenate, zip(*held_out, strict=True))
         return float(np.average(log_probability, weights=weight))
 
-
-def find_groups(bound: BoundBasis) -> IndexArray:
-    """Return the group of each atom that shares a precision: a basis of a union, or a level."""
-    for by, has_groups in (("part", bool(bound.parts)), ("level", True)):
-        if has_groups:
-            try:
-                return bound.groups(by)
-            except ValueError:  # no levels
-                continue
-    return np.zeros(bound.dictionary.shape[1], dtype=np.intp)

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from relvec.likelihoods import Likelihood, NegativeBinomial
-from relvec.solvers import LatentProblem, LatentSolution, LatentSolver, Monitor
+from relvec.solvers import LaplaceSolver, LatentProblem, LatentSolution, LatentSolver, Monitor
+from relvec.solvers.latent.working_start import find_working_start
 
 __all__ = ["CountSolution", "ShapeTuning", "estimate_shape", "fit_shape"]
 
@@ -43,6 +44,17 @@ class ShapeTuning:
     second_start: float = 10.0
     """Factor of the shape of the second initialisation. The first is estimated without basis
     functions, so it takes variation of the rate for overdispersion and is too small."""
+
+
+def search_twice(
+    solver: LatentSolver, problem: LatentProblem, monitor: Monitor | None
+) -> LatentSolution:
+    """Solve a problem; the default solver from two initialisations, of which the better is kept."""
+    solution = solver.solve(problem, monitor=monitor)
+    if not isinstance(solver, LaplaceSolver):
+        return solution
+    other = solver.solve(problem, warm_start=find_working_start(problem), monitor=monitor)
+    return max(solution, other, key=lambda found: found.state.objective)
 
 
 def estimate_shape(problem: LatentProblem, tuning: ShapeTuning = ShapeTuning()) -> float:
@@ -89,7 +101,7 @@ def _alternate(
 ) -> CountSolution:
     """Maximise over the shape and over the precisions in turn: the objective never decreases."""
     problem = make_problem(NegativeBinomial(shape))
-    solution = solver.solve(problem, monitor=monitor)
+    solution = search_twice(solver, problem, monitor)
     trace, n_iter = list(solution.trace), solution.n_iter
     bounds = math.log(tuning.smallest), math.log(tuning.largest)
     has_settled = False

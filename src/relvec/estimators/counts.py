@@ -23,7 +23,7 @@ from relvec.estimators._options import check_auto_or_bool, check_gain, option, w
 from relvec.estimators._plan import make_monitor, resolve_common_options
 from relvec.estimators._solvers import resolve_latent_solver
 from relvec.likelihoods import Likelihood, NegativeBinomial, Poisson
-from relvec.priors import InverseGamma
+from relvec.priors import FlatPrior, InverseGamma
 from relvec.solvers import Monitor
 
 __all__ = ["SparseBayesCountRegressor"]
@@ -187,11 +187,19 @@ default="auto"
                 f"{type(self).__name__} has no noise variance, but {prior!r} gives it a prior. "
                 "Leave out `noise`; it is for regressors with Gaussian noise."
             )
+        is_default = isinstance(self.solver, str) and self.solver == "auto"
+        if is_tied and not (is_default and isinstance(prior, FlatPrior)):
+            raise ValueError(
+                'precision="tied" has a solver of its own and a flat prior of its few precisions; '
+                f"got solver={self.solver!r} and prior={self.prior!r}. Leave them at their "
+                'defaults, or use precision="atom".'
+            )
         return CountPlan(
             **shared,
             solver=resolve_latent_solver(self.solver, needs_dense=prior.keeps_all_atoms),
             likelihood=self.likelihood,
             is_tied=is_tied,
+            has_default_basis=self.basis is None,
             fit_intercept=bool(self.fit_intercept),
         )
 
