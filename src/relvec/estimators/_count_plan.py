@@ -16,11 +16,13 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.estimators._atom_location import centre_offset_atoms
 from relvec.estimators._count_basis import WidthTuning, find_groups, make_width_union
+from relvec.estimators._count_model import FittedCountModel
 from relvec.estimators._count_shape import CountSolution, fit_shape, search_twice
-from relvec.estimators._latent_model import FittedLatentModel, build_latent_model, store_atoms
+from relvec.estimators._latent_model import build_latent_model, store_atoms
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._plan import Data, Plan
 from relvec.laplace import find_mode
+from relvec.laplace.nearest import find_nearest_regression
 from relvec.likelihoods import Likelihood, Poisson
 from relvec.solvers import (
     Certificate,
@@ -38,6 +40,10 @@ __all__ = ["CountFit", "CountPlan", "CountTuning", "make_count_data", "stabilise
 class CountTuning:
     """Constants of fits to counts that are not options."""
 
+    max_log_rate: float = 5.0
+    """Largest prior standard deviation of the contribution of a basis function to the log rate,
+    over the training rows. Where no events are observed the evidence may grow with it without
+    limit. Two of these standard deviations are a factor of twenty thousand."""
     min_overdispersion_gain: float = 3.0
     """Gain in log evidence, in nats, above which ``likelihood="auto"`` is negative binomial. That
     model contains the Poisson model (infinite shape), so it never has a lower maximum. Twice the
@@ -54,22 +60,26 @@ def make_count_data(
     return Data(X, np.column_stack([counts, offset]), weight, groups)
 
 
+def has_events(data: Data) -> bool:
+    """Whether a count of positive weight is positive."""
+    counts = data.targets[:, 0] if data.weight is None else data.weight * data.targets[:, 0]
+    return bool(counts.any())
+
+
 def stabilise_counts(data: Data) -> Data:
     """Return the data of a regression with Gaussian noise from which length-scales are learnt.
 
     Anscombe's transform ``2 ((y + 3/8) / E)^(1/2)`` of a Poisson count with exposure ``E`` has mean
     about twice the root of the rate and variance about ``1 / E`` (Anscombe 1948), whatever the
-    rate. So the exposure, divided by its mean, is the relative precision of a row. Units of the
-    exposure have no effect.
+    rate. So it is the noise variance of a row up to a common factor, which is estimated with the
+    length-scales and also covers overdispersion. Units of the exposure have no effect.
     """
     counts, log_exposure = data.targets.T
-    weight = np.ones(len(counts)) if data.weight is None else data.weight
-    # In units of the mean, so that the root neither overflows nor underflows.
+    # In units of the largest exposure, so that the root neither overflows nor underflows.
     exposure = np.exp(log_exposure - log_exposure.max())
-    exposure /= np.average(exposure, weights=weight)
     target = 2.0 * np.sqrt((counts + 0.375) / exposure)
-    is_equal = data.weight is None and np.ptp(log_exposure) == 0.0
-    return data._replace(targets=target[:, None], weight=None if is_equal else weight * exposure)
+    variance = None if np.ptp(log_exposure) == 0.0 else 1.0 / exposure[:, None]
+    return data._replace(targets=target[:, None], row_variance=variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +87,7 @@ class CountFit:
     """A bound basis and the model of the log rate fitted on it."""
 
     bound: BoundBasis
-    model: FittedLatentModel
+    model: FittedCountModel
     overdispersion_gain: float | None
     """Gain in the objective of the negative binomial over the Poisson likelihood, in nats; None if
     they were not compared."""
@@ -124,6 +134,8 @@ class CountPlan(Plan[CountFit]):
             if self.fit_intercept:  # the intercept absorbs the shift
                 dictionary, shift = centre_offset_atoms(dictionary, data.weight)
             found, gain = self._solve(bound, dictionary, data)
+            mode, likelihood = found.solution.state.mode, found.problem.likelihood
+            working = find_nearest_regression(mode, likelihood) if has_events(data) else None
             model = build_latent_model(
                 found.problem,
                 found.solution,
@@ -132,12 +144,9 @@ class CountPlan(Plan[CountFit]):
                 shift=shift,
                 fixed_intercept=None,
                 error_bars=self.error_bars,
+                working=working,
             )
-        if model.novelty is not None and bound.atoms.is_known_to_decay():
-            # Far from the data the log rate returns to its mean over the training rows.
-            latent = found.solution.state.mode.latent - data.targets[:, 1]
-            centre = float(np.average(latent, weights=data.weight))
-            model = replace(model, novelty=model.novelty.changed(centre=centre))
+            model = FittedCountModel.from_latent(model, data.X, data.weight)
         return CountFit(bound, model, gain)
 
     def _solve(
@@ -149,16 +158,15 @@ class CountPlan(Plan[CountFit]):
             return self.make_problem(recipe, bound, dictionary, data)
 
         solver = TiedLaplaceSolver(find_groups(bound)) if self.is_tied else self.solver
-        counts = data.targets[:, 0] if data.weight is None else data.weight * data.targets[:, 0]
-        has_events = bool(counts.any())
+        is_empty = not has_events(data)
         if not isinstance(self.likelihood, str):
             problem = make_problem(self.likelihood)
-            return CountSolution(problem, self._solve_fixed(solver, problem, has_events)), None
+            return CountSolution(problem, self._solve_fixed(solver, problem, is_empty)), None
         poisson = None
-        if self.likelihood != "negative_binomial" or not has_events:
+        if self.likelihood != "negative_binomial" or is_empty:
             problem = make_problem(Poisson())
-            poisson = CountSolution(problem, self._solve_fixed(solver, problem, has_events))
-        if self.likelihood == "poisson" or not has_events:
+            poisson = CountSolution(problem, self._solve_fixed(solver, problem, is_empty))
+        if self.likelihood == "poisson" or is_empty:
             assert poisson is not None
             return poisson, None if self.likelihood == "poisson" else 0.0
         overdispersed = fit_shape(solver, make_problem, self.monitor)
@@ -169,10 +177,10 @@ class CountPlan(Plan[CountFit]):
         return overdispersed if is_overdispersed else poisson, gain
 
     def _solve_fixed(
-        self, solver: LatentSolver, problem: LatentProblem, has_events: bool
+        self, solver: LatentSolver, problem: LatentProblem, is_empty: bool
     ) -> LatentSolution:
         """Solve the problem of a likelihood without free parameters."""
-        if has_events or not problem.has_intercept:
+        if not (is_empty and problem.has_intercept):
             return search_twice(solver, problem, self.monitor)
         # Without events the likelihood rises as the rate falls to zero, so an intercept with a flat
         # prior has no mode. The rate is that of half an event (`null_latent`), where the Gaussian
@@ -199,7 +207,12 @@ class CountPlan(Plan[CountFit]):
             rows = bound.source_row
             penalties[(rows >= 0) & (data.weight[rows] == 0.0)] = np.inf
         return LatentProblem(
-            dictionary, likelihood, self.fit_intercept, min_gain=penalties, prior=prior
+            dictionary,
+            likelihood,
+            self.fit_intercept,
+            min_gain=penalties,
+            prior=prior,
+            largest_latent=self.count_tuning.max_log_rate,
         )
 
     def learn_length_scales(self, data: Data) -> list[ScaledBasis]:

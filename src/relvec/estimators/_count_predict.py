@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from relvec._checks import check_bool, check_counts, check_exposure, check_integer
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._inputs import validate_inputs
-from relvec.estimators._latent_model import FittedLatentModel
+from relvec.estimators._count_model import FittedCountModel, compute_expected_rate
 from relvec.likelihoods import Prediction
 from relvec.solvers import Certificate
 
@@ -37,7 +37,7 @@ def compute_poisson_deviance(counts: Vector, mean: Vector, weight: Vector) -> fl
 class CountPredictionMixin:
     """Methods of fitted regressors of counts."""
 
-    count_model_: FittedLatentModel
+    count_model_: FittedCountModel
     atoms_: Atoms
 
     def _validate(self, X: Any) -> Any:
@@ -96,7 +96,7 @@ class CountPredictionMixin:
         X = self._validate(X)
         latent, variance = self.count_model_.latent(X)
         # Mean of a log-normal rate; the mean of a count given its rate is the rate.
-        mean = check_exposure(exposure, len(latent)) * np.exp(latent + 0.5 * variance)
+        mean = check_exposure(exposure, len(latent)) * compute_expected_rate(latent, variance)
         if not return_std:
             return mean
         return mean, np.sqrt(self._predict_counts(X, exposure).variance)
@@ -442,8 +442,7 @@ class CountPredictionMixin:
         True
         """
         check_is_fitted(self)
-        covariance: Matrix = self.count_model_.posterior.covariance  # type: ignore[union-attr]
-        return covariance
+        return self.count_model_.gaussian_posterior.covariance
 
     @property
     def certificate_(self) -> Certificate:

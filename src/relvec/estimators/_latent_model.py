@@ -12,10 +12,10 @@ from relvec.bases.base import Atoms, BoundBasis
 from relvec.dictionaries.base import Dictionary
 from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.error_bars import Novelty, fit_label_novelty
-from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.laplace.pairs import PairDesign, PairPosterior
 from relvec.laplace.variational import find_nearest_gaussian
 from relvec.likelihoods import Likelihood, Prediction, SoftmaxPrediction
+from relvec.likelihoods.base import WorkingResponse
 from relvec.likelihoods.softmax import BoundSoftmax
 from relvec.moments import Storage
 from relvec.moments.gram import SufficientStatistics
@@ -70,30 +70,14 @@ class FittedLatentModel:
     def latent(self, X: Any) -> tuple[Matrix, Matrix]:
         """Posterior mean and variance of each latent function."""
         atoms = self.atoms.evaluate(X)
+        # rho amplitude (see `Novelty`): prior variance that the training inputs leave unexplained.
+        extra = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
         if isinstance(self.posterior, PairPosterior):
-            # rho amplitude (see `Novelty`): prior variance that the training inputs leave
-            # unexplained.
-            extra = 0.0 if self.novelty is None else self.novelty.amplitude * self.novelty.share(X)
             mean, covariance = self.posterior.moments(atoms)
             variance = np.einsum("nkk->nk", covariance) + np.reshape(extra, (-1, 1))
-            return mean + self._offset, variance
-        mean = self.posterior.predict(atoms) + self._offset
-        variance = self.posterior.variance(atoms)
-        if self.novelty is not None:
-            # The same rho amplitude and, if the novelty has a centre (counts), a return to it.
-            fallback = self.novelty.fallback(X, mean)
-            mean, variance = mean + fallback.shift, fallback.variance(variance)
-        return mean, variance
-
-    def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
-        """Draw the latent function of a model with one, shape (n_samples, n_draws)."""
-        assert isinstance(self.posterior, Posterior)
-        atoms = self.atoms.evaluate(X)
-        mean = self.posterior.predict(atoms) + self._offset
-        draws = self.posterior.sample(atoms, n_draws, rng) + self._offset
-        if self.novelty is None:
-            return draws
-        return add_novelty_draws(self.novelty, X, mean, draws, rng)
+        else:
+            mean, variance = self.posterior.predict(atoms), self.posterior.variance(atoms) + extra
+        return mean + self._offset, variance
 
     def predict(self, X: Any, *, block_entries: int = 1_000_000) -> Prediction:
         """Predictive distribution of new targets, marginalised over the weights."""
@@ -148,6 +132,7 @@ def build_latent_model(
     shift: Vector,
     fixed_intercept: Vector | None,
     error_bars: str,
+    working: WorkingResponse | None = None,
 ) -> FittedLatentModel:
     """Build the fitted model from the solution of a solver.
 
@@ -168,6 +153,9 @@ def build_latent_model(
         of them and are not kept.
     error_bars : {"novelty", "plain"}
         Whether to add a novelty process.
+    working : WorkingResponse, optional
+        For one latent function, the weighted regression whose posterior is that of the weights;
+        default, that of the Laplace approximation.
     """
     state, mode, likelihood = solution.state, solution.state.mode, problem.likelihood
     # Pairs (latent function, atom) are numbered row by row.
@@ -193,7 +181,9 @@ def build_latent_model(
     else:
         # At the mode the model is a weighted least-squares regression (iteratively reweighted
         # least squares) on the working responses, with noise variance one.
-        curvature, response = likelihood.working_responses(mode.latent)[0]
+        if working is None:
+            working = likelihood.working_responses(mode.latent)[0]
+        curvature, response = working
         statistics = SufficientStatistics(len(active))
         statistics.update(bound.dictionary.columns(active), response, curvature)
         moments = statistics.moments(centre=problem.has_intercept)

@@ -35,7 +35,7 @@ bases.union.MeanKernel bases.union.UnionAtoms bases.union.UnionBasis
 bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
 denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuning
 error_bars.Augmentation error_bars.Novelty
-estimators._latent_model.FittedLatentModel
+estimators._latent_model.FittedLatentModel estimators._count_model.FittedCountModel
 estimators._output.FittedOutput
 estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
