@@ -31,9 +31,10 @@ class WidthTuning:
     a fit grows with the third power of their number."""
 
 
-def make_width_union(
-    X: Any, weight: Vector | None, tuning: WidthTuning = WidthTuning()
-) -> Basis | None:
+_TUNING = WidthTuning()
+
+
+def make_width_union(X: Any, weight: Vector | None, tuning: WidthTuning = _TUNING) -> Basis | None:
     """Return RBF kernels of several widths on grids over the range of one feature.
 
     The distance of the centres is the width, and there is one centre beyond either end. None if

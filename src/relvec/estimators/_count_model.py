@@ -31,7 +31,7 @@ class FittedCountModel(FittedLatentModel):
     of it, so a large variance means a huge expected rate. The variance ``v`` at mean ``m`` is
     therefore bounded, with ``M`` the largest of ``m + min(v, 1) / 2`` of the training rows::
 
-        v <= max(2 (M - m), 1)
+        v <= max(2(M - m), 1)
 
     The expected rate ``exp(m + v / 2)`` is then at most ``exp(M)`` or, where the mean is larger,
     ``exp(1/2)`` times the median rate.
@@ -74,13 +74,14 @@ class FittedCountModel(FittedLatentModel):
 
     def latent(self, X: Any) -> tuple[Vector, Vector]:
         """Posterior mean and variance of the log rate."""
-        mean, variance, bounded = self._moments(X)
+        mean, _, bounded = self._moments(X)
         return mean, bounded
 
     def _moments(self, X: Any) -> tuple[Vector, Vector, Vector]:
         """Return mean and variance of the log rate, and the variance within its bound."""
         atoms = self.atoms.evaluate(X)
-        mean, variance = self.gaussian_posterior.predict(atoms), self.posterior.variance(atoms)
+        posterior = self.gaussian_posterior
+        mean, variance = posterior.predict(atoms), posterior.variance(atoms)
         if self.novelty is not None:
             fallback = self.novelty.fallback(X, mean)
             mean, variance = mean + fallback.shift, fallback.variance(variance)

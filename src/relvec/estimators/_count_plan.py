@@ -162,15 +162,12 @@ class CountPlan(Plan[CountFit]):
         if not isinstance(self.likelihood, str):
             problem = make_problem(self.likelihood)
             return CountSolution(problem, self._solve_fixed(solver, problem, is_empty)), None
-        poisson = None
-        if self.likelihood != "negative_binomial" or is_empty:
-            problem = make_problem(Poisson())
-            poisson = CountSolution(problem, self._solve_fixed(solver, problem, is_empty))
+        problem = make_problem(Poisson())
+        poisson = CountSolution(problem, self._solve_fixed(solver, problem, is_empty))
         if self.likelihood == "poisson" or is_empty:
-            assert poisson is not None
             return poisson, None if self.likelihood == "poisson" else 0.0
-        overdispersed = fit_shape(solver, make_problem, self.monitor)
-        if poisson is None:
+        overdispersed = fit_shape(solver, make_problem, poisson, self.monitor)
+        if self.likelihood == "negative_binomial":
             return overdispersed, None
         gain = overdispersed.objective - poisson.objective
         is_overdispersed = gain > self.count_tuning.min_overdispersion_gain
@@ -203,7 +200,9 @@ class CountPlan(Plan[CountFit]):
         norms = None if self.prior.keeps_all_atoms else np.ones(dictionary.shape[1])
         prior = self.prior.bind(likelihood.total_weight, norms, bound.groups)
         penalties = self.inclusion_penalties(bound, prior.is_penalised)
-        if data.weight is not None:  # rows of weight zero must not be centres either
+        if self.is_tied:  # whole groups enter, without penalties of single atoms
+            penalties = np.zeros(len(penalties))
+        elif data.weight is not None:  # rows of weight zero must not be centres either
             rows = bound.source_row
             penalties[(rows >= 0) & (data.weight[rows] == 0.0)] = np.inf
         return LatentProblem(
@@ -234,4 +233,3 @@ class CountPlan(Plan[CountFit]):
         """Mean log predictive probability of held-out counts."""
         log_probability, weight = map(np.concatenate, zip(*held_out, strict=True))
         return float(np.average(log_probability, weights=weight))
-

@@ -11,8 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relvec._checks import check_bool, check_counts, check_exposure, check_integer
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.estimators._inputs import validate_inputs
 from relvec.estimators._count_model import FittedCountModel, compute_expected_rate
+from relvec.estimators._inputs import validate_inputs
 from relvec.likelihoods import Prediction
 from relvec.solvers import Certificate
 
@@ -101,9 +101,7 @@ class CountPredictionMixin:
             return mean
         return mean, np.sqrt(self._predict_counts(X, exposure).variance)
 
-    def predict_log_rate(
-        self, X: Any, return_std: bool = False
-    ) -> Vector | tuple[Vector, Vector]:
+    def predict_log_rate(self, X: Any, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
         """Predict the logarithm of the rate, the expected count per unit of exposure.
 
         Parameters
@@ -168,9 +166,7 @@ class CountPredictionMixin:
         """
         return self._predict_counts(self._validate(X), exposure).interval(coverage)
 
-    def predict_pmf(
-        self, X: Any, counts: ArrayLike, exposure: ArrayLike | None = None
-    ) -> Matrix:
+    def predict_pmf(self, X: Any, counts: ArrayLike, exposure: ArrayLike | None = None) -> Matrix:
         """Predict the probability of each of some counts.
 
         Parameters

@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from relvec._typing import Matrix
 from relvec.likelihoods import Likelihood, NegativeBinomial
 from relvec.solvers import LaplaceSolver, LatentProblem, LatentSolution, LatentSolver, Monitor
+from relvec.solvers.latent.problem import LatentState
 from relvec.solvers.latent.working_start import find_working_start
 
 __all__ = ["CountSolution", "ShapeTuning", "estimate_shape", "fit_shape"]
@@ -41,9 +43,9 @@ class ShapeTuning:
     """Rise of the objective, in nats, at which to stop."""
     max_rounds: int = 30
     """Largest number of alternations of shape and precisions."""
-    second_start: float = 10.0
-    """Factor of the shape of the second initialisation. The first is estimated without basis
-    functions, so it takes variation of the rate for overdispersion and is too small."""
+
+
+_TUNING = ShapeTuning()
 
 
 def search_twice(
@@ -57,7 +59,7 @@ def search_twice(
     return max(solution, other, key=lambda found: found.state.objective)
 
 
-def estimate_shape(problem: LatentProblem, tuning: ShapeTuning = ShapeTuning()) -> float:
+def estimate_shape(problem: LatentProblem, tuning: ShapeTuning = _TUNING) -> float:
     """Estimate the shape by the moments of counts around a constant rate.
 
     ``var y = mu + mu^2 / shape``, so the excess of the squared residuals over ``mu`` estimates
@@ -75,54 +77,73 @@ def estimate_shape(problem: LatentProblem, tuning: ShapeTuning = ShapeTuning()) 
 def fit_shape(
     solver: LatentSolver,
     make_problem: Callable[[Likelihood], LatentProblem],
+    poisson: CountSolution,
     monitor: Monitor | None,
-    tuning: ShapeTuning = ShapeTuning(),
+    tuning: ShapeTuning = _TUNING,
 ) -> CountSolution:
     """Maximise the objective over the shape and the precisions of the weights.
 
-    From two initialisations, of which the better end is returned.
+    There are two initialisations, of which the better end is returned. One is the shape without
+    basis functions, which takes variation of the rate for overdispersion and so is too small. The
+    other is the Poisson solution, the limit of large shapes, which may take overdispersion for
+    variation of the rate.
     """
-    first = estimate_shape(make_problem(NegativeBinomial(1.0)), tuning)
-    ends = []
-    for factor in (1.0, tuning.second_start):
-        shape = min(first * factor, tuning.largest)
-        ends.append(_alternate(solver, make_problem, shape, monitor, tuning))
-        if first == tuning.largest:
-            break
+    problem = make_problem(NegativeBinomial(estimate_shape(poisson.problem, tuning)))
+    first = CountSolution(problem, search_twice(solver, problem, monitor))
+    limit = make_problem(NegativeBinomial(tuning.largest))
+    state = poisson.solution.state
+    state = limit.evaluate(
+        state.active, state.log_precision, _get_columns(state), state.mode.weights
+    )
+    second = CountSolution(limit, replace(poisson.solution, state=state, trace=(state.objective,)))
+    ends = [_alternate(solver, make_problem, start, monitor, tuning) for start in (first, second)]
     return max(ends, key=lambda end: end.objective)
 
 
 def _alternate(
     solver: LatentSolver,
     make_problem: Callable[[Likelihood], LatentProblem],
-    shape: float,
+    start: CountSolution,
     monitor: Monitor | None,
     tuning: ShapeTuning,
 ) -> CountSolution:
     """Maximise over the shape and over the precisions in turn: the objective never decreases."""
-    problem = make_problem(NegativeBinomial(shape))
-    solution = search_twice(solver, problem, monitor)
+    problem, solution = start
     trace, n_iter = list(solution.trace), solution.n_iter
     bounds = math.log(tuning.smallest), math.log(tuning.largest)
     has_settled = False
     for _ in range(tuning.max_rounds):
         state = solution.state
-        columns = problem.dictionary.columns(state.active)
-
-        def loss(log_shape: float) -> float:
-            # The precisions are held: one mode for each shape.
-            trial = make_problem(NegativeBinomial(math.exp(log_shape)))
-            found = trial.evaluate(state.active, state.log_precision, columns, state.mode.weights)
-            return -found.objective
-
-        best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
-        has_settled = -best.fun < state.objective + tuning.tolerance
+        shape, objective = _maximise_over_shape(make_problem, state, bounds)
+        has_settled = objective < state.objective + tuning.tolerance
         if has_settled:
             break
-        problem = make_problem(NegativeBinomial(math.exp(best.x)))
+        problem = make_problem(NegativeBinomial(shape))
         warm_start = state.active, state.log_precision
         solution = solver.solve(problem, warm_start=warm_start, monitor=monitor)
         trace, n_iter = trace + list(solution.trace), n_iter + solution.n_iter
     is_converged = solution.converged and has_settled
     solution = replace(solution, n_iter=n_iter, converged=is_converged, trace=tuple(trace))
     return CountSolution(problem, solution)
+
+
+def _maximise_over_shape(
+    make_problem: Callable[[Likelihood], LatentProblem],
+    state: LatentState,
+    bounds: tuple[float, float],
+) -> tuple[float, float]:
+    """Return the best shape and its objective, with the precisions held: one mode per shape."""
+    columns = _get_columns(state)
+
+    def loss(log_shape: float) -> float:
+        problem = make_problem(NegativeBinomial(math.exp(log_shape)))
+        found = problem.evaluate(state.active, state.log_precision, columns, state.mode.weights)
+        return -found.objective
+
+    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    return math.exp(best.x), -float(best.fun)
+
+
+def _get_columns(state: LatentState) -> Matrix:
+    """Return the active atoms at the training rows."""
+    return state.mode.design.columns[:, : len(state.active)]

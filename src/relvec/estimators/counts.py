@@ -11,7 +11,13 @@ from sklearn.base import RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 
-from relvec._checks import check_bool, check_choice, check_counts, check_exposure, check_finite_input
+from relvec._checks import (
+    check_bool,
+    check_choice,
+    check_counts,
+    check_exposure,
+    check_finite_input,
+)
 from relvec._typing import ArrayLike
 from relvec.estimators._basis_options import BasisOptions
 from relvec.estimators._count_plan import CountFit, CountPlan, make_count_data
@@ -35,7 +41,7 @@ def _check_likelihood(name: str, value: Any) -> None:
     """Raise unless the value is the name of a likelihood of counts, or such a likelihood."""
     if isinstance(value, Poisson | NegativeBinomial):
         return
-    if isinstance(value, Likelihood) or isinstance(value, type):
+    if isinstance(value, Likelihood | type):
         raise TypeError(
             f"{name} must be one of {LIKELIHOODS}, Poisson() or NegativeBinomial(shape); got "
             f"{value!r}."

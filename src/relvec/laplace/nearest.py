@@ -37,8 +37,11 @@ class NearestTuning:
     stop."""
 
 
+_TUNING = NearestTuning()
+
+
 def find_nearest_regression(
-    mode: Mode, likelihood: BoundLikelihood, tuning: NearestTuning = NearestTuning()
+    mode: Mode, likelihood: BoundLikelihood, tuning: NearestTuning = _TUNING
 ) -> WorkingResponse:
     """Return the weighted regression whose posterior is the Gaussian nearest to the posterior.
 

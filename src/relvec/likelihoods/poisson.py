@@ -53,7 +53,6 @@ class BoundPoisson(BoundLikelihood):
         # Maximum likelihood of a constant: sum(t) = exp(f) sum(exposure).
         return math.log(max(float(rows @ self.target), 0.5) / float(rows @ exposure))
 
-
     def averaged_over(self, variance: Vector) -> AveragedPoisson:
         """Return ``t f - exp(f + variance / 2) - log(t!)``: a log-normal rate has that mean."""
         return AveragedPoisson(self.recipe, self.target, self.weight, self.offset, 0.5 * variance)
