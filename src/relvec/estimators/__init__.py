@@ -2,6 +2,7 @@
 
 from relvec.estimators._decide import Decision
 from relvec.estimators.classification import RVMClassifier, SparseBayesClassifier
+from relvec.estimators.counts import SparseBayesCountRegressor
 from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.estimators.optima import OptimaReport, explore_optima
@@ -17,6 +18,7 @@ __all__ = [
     "RVMRegressor",
     "SmoothDenoiser",
     "SparseBayesClassifier",
+    "SparseBayesCountRegressor",
     "SparseBayesRegressor",
     "denoise",
     "explore_optima",

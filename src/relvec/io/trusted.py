@@ -35,15 +35,17 @@ bases.union.MeanKernel bases.union.UnionAtoms bases.union.UnionBasis
 bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
 denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuning
 error_bars.Augmentation error_bars.Novelty
-estimators._latent_model.FittedLatentModel
+estimators._latent_model.FittedLatentModel estimators._count_model.FittedCountModel
 estimators._output.FittedOutput
 estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
+estimators.counts.SparseBayesCountRegressor
 estimators.denoising.SmoothDenoiser
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
-likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
+likelihoods.bernoulli.Bernoulli likelihoods.negative_binomial.NegativeBinomial
+likelihoods.poisson.Poisson likelihoods.softmax.Softmax
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
 learning.tuning.LengthScaleTuning
