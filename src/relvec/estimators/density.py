@@ -76,8 +76,6 @@ class SparseBayesDensity(DensityMixin, BaseEstimator):
         Whether to estimate a density, whose integral is one. With False, the intensity of a point
         process, whose integral is the expected number of points: its band includes the uncertainty
         of this number. The support should then be the window of observation.
-    n_draws : int, default=500
-        Number of draws from the posterior for a band.
 
     Attributes
     ----------
@@ -138,7 +136,6 @@ class SparseBayesDensity(DensityMixin, BaseEstimator):
     widths: Sequence[float] | str = option(default="auto", check=check_widths)
     reference: str = option(default="auto", check=partial(check_choice, choices=REFERENCES))
     normalise: bool = option(default=True, check=check_bool)
-    n_draws: int = option(default=500, check=partial(check_integer, minimum=20))
 
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the density.
@@ -261,8 +258,8 @@ class SparseBayesDensity(DensityMixin, BaseEstimator):
         density : ndarray of shape (n_samples,)
             Zero outside the support.
         band : ndarray of shape (n_samples, 2)
-            Lower and upper ends: quantiles of densities drawn from the posterior, each of them
-            normalised. Only with `coverage`.
+            Lower and upper ends: quantiles of the normalised densities of the posterior, as
+            drawn by `sample_pdf`. Only with `coverage`.
 
         Examples
         --------
@@ -277,10 +274,40 @@ class SparseBayesDensity(DensityMixin, BaseEstimator):
         if coverage is None:
             return density
         probability = check_probability("coverage", coverage)
-        lower, upper = self._fitted.band(
-            self._read(X), probability, self.n_draws, normalise=self.normalise
+        return density, self._fitted.band(self._read(X), probability, normalise=self.normalise)
+
+    def sample_pdf(self, X: ArrayLike, n_draws: int = 1, random_state: Any = None) -> Matrix:
+        """Draw whole densities, or intensities, from their posterior.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        n_draws : int, default=1
+            Number of densities.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the random numbers.
+
+        Returns
+        -------
+        densities : ndarray of shape (n_samples, n_draws)
+            Values of each drawn density, whose integral is one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import SparseBayesDensity
+        >>> X = np.random.default_rng(0).uniform(size=(500, 1))
+        >>> model = SparseBayesDensity(support=(0, 1)).fit(X)
+        >>> x = (np.arange(1000) + 0.5) / 1000
+        >>> model.sample_pdf(x[:, None], 3, random_state=0).mean(axis=0).round(5)
+        array([1., 1., 1.])
+        """
+        points = self._read(X)
+        number = check_integer("n_draws", n_draws, minimum=1)
+        return self._fitted.draw_densities(
+            points, number, _generator(random_state), normalise=self.normalise
         )
-        return density, np.column_stack([lower, upper])
 
     def cdf(self, X: ArrayLike) -> Vector:
         """Compute the distribution function of one variable.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.learning.density.atoms import FREE, DensityAtoms
@@ -118,30 +119,59 @@ class FittedDensity:
         result: Matrix = self.weights[:, None] + self.root @ normal
         return result
 
-    def band(
-        self, X: Matrix, coverage: float, n_draws: int, *, normalise: bool
-    ) -> tuple[Vector, Vector]:
-        """Return pointwise quantiles of densities, or intensities, drawn from the posterior.
-
-        Each drawn density is normalised before the quantiles are taken. The draws are the same in
-        every call, so that bands of neighbouring points, and of repeated calls, agree.
-        """
-        weights = self.draw_weights(n_draws, np.random.default_rng(0))
+    def draw_densities(
+        self, X: Matrix, n_draws: int, rng: np.random.Generator, *, normalise: bool
+    ) -> Matrix:
+        """Draw densities, each normalised, or intensities; shape (n_points, n_draws)."""
+        weights = self.draw_weights(n_draws, rng)
         # The intercept is the log ratio of the intensity to N p0, so that N exp(f) needs no norm.
         log_norm = np.log(self.integrate(weights)) if normalise else -np.log(self.total)
+        return self._evaluate(X, lambda U: self.ratio(U, weights) - log_norm, n_draws)
+
+    def band(self, X: Matrix, coverage: float, *, normalise: bool) -> Matrix:
+        """Return pointwise quantiles of densities, or intensities, of the posterior.
+
+        The log ratio ``f`` is Gaussian, with variance ``v(x)`` around its mean under the density:
+        to first order, and including the change of the norm, that of the log of a normalised
+        density. The log norm of drawn weights is, to second order, larger by half the mean of
+        ``v`` than that of their mode.
+        """
+        half_width = float(ndtri(0.5 * (1.0 + coverage)))
+        if normalise:
+            nodes, probability = self._weigh_nodes()
+            centre = in_chunks(lambda U: self.atoms.evaluate(U), nodes).T @ probability
+            variance = in_chunks(lambda U: self._variance(U, centre), nodes)[:, 0]
+            log_norm = float(np.log(self.integrate())) + 0.5 * float(probability @ variance)
+        else:
+            centre, log_norm = np.zeros(len(self.weights)), -float(np.log(self.total))
+
+        def quantiles(U: Matrix) -> Matrix:
+            std = half_width * np.sqrt(self._variance(U, centre))
+            return self.ratio(U)[:, None] - log_norm + std * [-1.0, 1.0]
+
+        return self._evaluate(X, quantiles, 2)
+
+    def _weigh_nodes(self) -> tuple[Matrix, Vector]:
+        """Return the nodes of the quadrature and their probabilities."""
+        rules = self.quadratures
+        nodes = product_of([rule.nodes for rule in rules])
+        masses = np.prod(product_of([rule.masses for rule in rules]), axis=1)
+        probability = masses * np.exp(in_chunks(lambda U: self.ratio(U)[:, None], nodes)[:, 0])
+        return nodes, probability / probability.sum()
+
+    def _variance(self, U: Matrix, centre: Vector) -> Matrix:
+        """Return the variance of ``f`` relative to its mean under the density, as a column."""
+        spread = (self.atoms.evaluate(U) - centre) @ self.root
+        return np.einsum("ij,ij->i", spread, spread)[:, None]
+
+    def _evaluate(self, X: Matrix, log_ratio: Callable[[Matrix], Matrix], n_columns: int) -> Matrix:
+        """Return the reference density times the exponential of a function of coordinates."""
         reference = self.log_reference(X)
-        levels = [0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)]
-        band = np.zeros((len(X), 2))
         inside = np.isfinite(reference)
-
-        def quantiles(part: Matrix) -> Matrix:
-            result: Matrix = np.quantile(self.ratio(part, weights) - log_norm, levels, axis=1).T
-            return result
-
+        result = np.zeros((len(X), n_columns))
         U = self.coordinates.transform(X[inside])
-        # Quantiles commute with the exponential, which is monotone.
-        band[inside] = np.exp(in_chunks(quantiles, U) + reference[inside, None])
-        return band[:, 0], band[:, 1]
+        result[inside] = np.exp(in_chunks(log_ratio, U) + reference[inside, None])
+        return result
 
 
 def in_chunks(function: Callable[[Matrix], Matrix], U: Matrix, size: int = 8192) -> Matrix:
