@@ -47,7 +47,8 @@ def fit_density(
     """Fit a density to weighted points in one or two dimensions.
 
     In one dimension, of the simplest reference density and the most likely other one, that with
-    the larger evidence is used. In two dimensions the most likely ones are used.
+    the larger evidence is used. In two dimensions the most likely ones are used, and the evidence
+    chooses between correlated and uncorrelated coordinates.
 
     Parameters
     ----------
@@ -74,13 +75,10 @@ def fit_density(
     ]
     if len(chosen) > 1:
         chosen = [margins[-1:] for margins in chosen]
-    fits = []
-    for each in zip(*chosen, strict=True):
-        margins = tuple(each)
-        coordinates = Coordinates(margins, _correlate(Coordinates(margins).transform(X), weight))
-        if any(margin.standard_name != "normal" for margin in margins):
-            coordinates = Coordinates(margins)
-        fits.append(_fit(X, weight, coordinates, n_bins, widths, tuning))
+    candidates = [Coordinates(margins) for margins in zip(*chosen, strict=True)]
+    if len(chosen) > 1:
+        candidates += _decorrelate(candidates[0], X, weight, tuning)
+    fits = [_fit(X, weight, each, n_bins, widths, tuning) for each in candidates]
     return max(fits, key=lambda fitted: fitted.log_evidence)
 
 
@@ -197,12 +195,21 @@ def _replace_flat_prior(
     return 0.5 * float((np.log(information) - state.log_precision[is_free]).sum())
 
 
-def _correlate(scores: Matrix, weight: Vector) -> float:
-    """Return the correlation of two normal scores around zero; zero for one of them."""
-    if scores.shape[1] == 1:
-        return 0.0
+def _decorrelate(
+    coordinates: Coordinates, X: Matrix, weight: Vector, tuning: DensityTuning
+) -> list[Coordinates]:
+    """Return uncorrelated coordinates, if both scores are normal and strongly correlated.
+
+    They suit points along a line; the scores themselves suit separate clusters.
+    """
+    if any(standard.name != "normal" for standard in coordinates.standards):
+        return []
+    scores = coordinates.transform(X)
     moments = (scores * weight[:, None]).T @ scores
-    return float(moments[0, 1] / math.sqrt(moments[0, 0] * moments[1, 1]))
+    correlation = float(moments[0, 1] / math.sqrt(moments[0, 0] * moments[1, 1]))
+    if abs(correlation) < tuning.least_correlation:
+        return []
+    return [Coordinates(coordinates.margins, correlation)]
 
 
 def _covariance_root(hessian: Hessian) -> Matrix:

@@ -32,6 +32,8 @@ class DensityTuning:
     margin: float = 3.0
     """Distance from the outermost points to the ends of the bins, in units of Silverman's
     rule-of-thumb bandwidth."""
+    least_correlation: float = 0.3
+    """Correlation of two variables from which uncorrelated coordinates are tried as well."""
     largest_latent: float = 10.0
     """Bound on the prior standard deviation of one basis function's contribution to the log
     density."""
