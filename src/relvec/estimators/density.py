@@ -258,8 +258,8 @@ class SparseBayesDensity(DensityMixin, BaseEstimator):
         density : ndarray of shape (n_samples,)
             Zero outside the support.
         band : ndarray of shape (n_samples, 2)
-            Lower and upper ends: quantiles of the normalised densities of the posterior, as
-            drawn by `sample_pdf`. Only with `coverage`.
+            Lower and upper ends: quantiles of the posterior of the normalised density at each
+            point. Only with `coverage`.
 
         Examples
         --------

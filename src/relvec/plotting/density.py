@@ -259,11 +259,13 @@ class DensityDisplay:
 
 def _cover(estimator: Any, values: Vector | None, n_points: int) -> Vector:
     """Return points over all but a thousandth of the probability, and the observed values."""
-    lower, upper = estimator.ppf([0.0005, 0.9995])
+    lower, first, third, upper = estimator.ppf([0.0005, 0.25, 0.75, 0.9995])
+    # heavy tails would squeeze the plot
+    reach = 6.0 * (third - first)
+    lower, upper = max(lower, first - reach), min(upper, third + reach)
     support = estimator.ppf([0.0, 1.0])
     if values is not None:
-        # outliers would squeeze the plot: only values that are near
-        reach = 0.5 * (upper - lower)
+        reach = 0.25 * (upper - lower)  # far outliers are left out
         near = values[(values > lower - reach) & (values < upper + reach)]
         if len(near):
             lower, upper = min(lower, near.min()), max(upper, near.max())

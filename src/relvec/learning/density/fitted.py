@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import gammaincinv
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.learning.density.atoms import FREE, DensityAtoms
@@ -14,6 +14,9 @@ from relvec.learning.density.coordinates import Coordinates
 from relvec.learning.density.grid import Quadrature, make_quadrature, product_of
 
 __all__ = ["FittedDensity"]
+
+CHUNK = 8192
+"""Points whose basis functions are evaluated at a time: those of many would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,11 @@ class FittedDensity:
             ends = margin.inverse(np.array([margin.standard.lower, margin.standard.upper]))
             inside &= (x >= ends.min()) & (x <= ends.max())
         result = np.full(len(X), -np.inf)
-        U = self.coordinates.transform(X[inside])
-        result[inside] = self.coordinates.log_slope(X[inside])
-        for u, standard in zip(U.T, self.coordinates.standards, strict=True):
-            result[inside] += standard.log_density(u)
+        with np.errstate(over="ignore"):  # squares of huge numbers: the density is zero there
+            U = self.coordinates.transform(X[inside])
+            result[inside] = self.coordinates.log_slope(X[inside])
+            for u, standard in zip(U.T, self.coordinates.standards, strict=True):
+                result[inside] += standard.log_density(u)
         return result
 
     def draw_weights(self, n_draws: int, rng: np.random.Generator) -> Matrix:
@@ -131,23 +135,26 @@ class FittedDensity:
     def band(self, X: Matrix, coverage: float, *, normalise: bool) -> Matrix:
         """Return pointwise quantiles of densities, or intensities, of the posterior.
 
-        The log ratio ``f`` is Gaussian, with variance ``v(x)`` around its mean under the density:
-        to first order, and including the change of the norm, that of the log of a normalised
-        density. The log norm of drawn weights is, to second order, larger by half the mean of
-        ``v`` than that of their mode.
+        The log ratio ``f`` has a variance ``v(x)`` around its mean under the density: to first
+        order that of the log of a normalised density. A Gaussian is a poor shape for the log of a
+        density where there are few points, since an excess is less likely than a deficit. The
+        posterior of a Poisson rate is a Gamma density; the one with the same curvature at its mode
+        has shape ``1 / v``, and the estimate as its mean.
         """
-        half_width = float(ndtri(0.5 * (1.0 + coverage)))
+        centre = np.zeros(len(self.weights))
         if normalise:
             nodes, probability = self._weigh_nodes()
-            centre = in_chunks(lambda U: self.atoms.evaluate(U), nodes).T @ probability
-            variance = in_chunks(lambda U: self._variance(U, centre), nodes)[:, 0]
-            log_norm = float(np.log(self.integrate())) + 0.5 * float(probability @ variance)
-        else:
-            centre, log_norm = np.zeros(len(self.weights)), -float(np.log(self.total))
+            for start in range(0, len(nodes), CHUNK):
+                part = slice(start, start + CHUNK)
+                centre += probability[part] @ self.atoms.evaluate(nodes[part])
+        levels = np.array([0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)])
+        log_norm = float(np.log(self.integrate())) if normalise else -float(np.log(self.total))
 
         def quantiles(U: Matrix) -> Matrix:
-            std = half_width * np.sqrt(self._variance(U, centre))
-            return self.ratio(U)[:, None] - log_norm + std * [-1.0, 1.0]
+            shape = 1.0 / np.clip(self._variance(U, centre), 1e-12, 1e6)
+            log_rate = np.log(np.maximum(gammaincinv(shape, levels) / shape, 1e-300))
+            result: Matrix = self.ratio(U)[:, None] - log_norm + log_rate
+            return result
 
         return self._evaluate(X, quantiles, 2)
 
@@ -174,9 +181,9 @@ class FittedDensity:
         return result
 
 
-def in_chunks(function: Callable[[Matrix], Matrix], U: Matrix, size: int = 8192) -> Matrix:
-    """Apply a function to blocks of rows: the basis functions of many points fill the memory."""
-    if len(U) <= size:
+def in_chunks(function: Callable[[Matrix], Matrix], U: Matrix) -> Matrix:
+    """Apply a function to blocks of rows."""
+    if len(U) <= CHUNK:
         return function(U)
-    starts = range(0, len(U), size)
-    return np.concatenate([function(U[start : start + size]) for start in starts])
+    starts = range(0, len(U), CHUNK)
+    return np.concatenate([function(U[start : start + CHUNK]) for start in starts])

@@ -166,8 +166,9 @@ class _HeavyTailed(Margin):
 
     def inverse(self, score: Vector) -> Vector:
         """Return ``x`` of a score."""
-        z = np.sign(score) * self.tail_quantile(np.abs(score))
-        result: Vector = self.location + self.scale * z
+        inner = np.where(np.isinf(score), 0.0, score)
+        z = np.sign(inner) * self.tail_quantile(np.abs(inner))
+        result: Vector = self.location + self.scale * np.where(np.isinf(score), score, z)
         return result
 
     def log_slope(self, x: Vector) -> Vector:

@@ -37,5 +37,6 @@ class DensityTuning:
     largest_latent: float = 10.0
     """Bound on the prior standard deviation of one basis function's contribution to the log
     density."""
-    tol: float = 0.01
-    """Largest derivative of the evidence in a log precision at the end, in nats."""
+    tol: float = 0.05
+    """Largest derivative of the evidence in a log precision at the end, in nats: closer to the
+    maximum the density does not change visibly."""
