@@ -21,6 +21,7 @@ from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
 from relvec.solvers.latent.ridge import LaplaceRidgeSolver
+from relvec.solvers.latent.tied import TiedLaplaceSolver
 
 __all__ = [
     "EFFORTS",
@@ -43,6 +44,7 @@ __all__ = [
     "SequentialSolver",
     "Solution",
     "Solver",
+    "TiedLaplaceSolver",
     "WarmStart",
     "inclusion_penalty",
     "with_learnt_rate",

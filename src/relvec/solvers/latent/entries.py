@@ -8,11 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.laplace.hessian import Penalty
+from relvec.laplace.mode import Mode
+from relvec.likelihoods.base import BoundLikelihood
 from relvec.solvers.gaussian.tuning import DEFAULT
 from relvec.solvers.latent.monotone import MonotoneSearch
 from relvec.solvers.latent.signs import has_wrong_sign
 
-__all__ = ["add_units_jointly", "best_common_precision", "find_candidate_units"]
+__all__ = [
+    "add_units_jointly",
+    "best_common_precision",
+    "compute_curvature_term",
+    "find_candidate_units",
+]
 
 
 def find_candidate_units(
@@ -32,7 +40,9 @@ def find_candidate_units(
     problem, mode, n_blocks = search.problem, search.state.mode, search.problem.n_blocks
     sides = mode.slope.reshape(-1, n_blocks)
     if exact:
-        sides = np.hstack([sides, _compute_curvature_term(search).reshape(-1, n_blocks)])
+        own = 0.0 if problem.is_penalty_prior else problem.penalty_of(search.state.active)
+        drift = compute_curvature_term(mode, problem.likelihood, own)
+        sides = np.hstack([sides, drift.reshape(-1, n_blocks)])
     products = problem.dictionary.rmatmat(sides)
     q = products[:, :n_blocks]
     # Square of the quality factor (Tipping & Faul 2003): at the mode X'slope = A w, so the slope in
@@ -80,16 +90,15 @@ def find_candidate_units(
     return units[order], log_precision[order], net[order]
 
 
-def _compute_curvature_term(search: MonotoneSearch) -> Matrix:
+def compute_curvature_term(mode: Mode, likelihood: BoundLikelihood, c: Penalty) -> Matrix:
     """Derivative of twice the log volume in every latent value, with the other weights adapting.
 
-    The log volume is ``log|H| / 2`` plus the penalty. `drift` is its derivative at fixed weights.
-    The mode of the other weights follows a change of the latent values, which compensates part of
-    it: ``drift - B X S X' drift``, with the posterior covariance ``S`` of the weights.
+    The log volume is ``log|H| / 2`` plus the penalty `c` per degree of freedom. `drift` is its
+    derivative at fixed weights. The mode of the other weights follows a change of the latent
+    values, which compensates part of it: ``drift - B X S X' drift``, with the posterior covariance
+    ``S`` of the weights.
     """
-    problem, mode = search.problem, search.state.mode
-    own = 0.0 if problem.is_penalty_prior else problem.penalty_of(search.state.active)
-    drift = mode.design.compute_volume_slope(mode.hessian, problem.likelihood, mode.latent, own)
+    drift = mode.design.compute_volume_slope(mode.hessian, likelihood, mode.latent, c)
     # The other weights change by -S X'B phi per unit of the new weight: chain rule on drift.
     moved = mode.design.latent(mode.hessian.covariance @ mode.design.apply_transpose(drift))
     return drift - mode.design.apply_curvature(mode.hessian.rows, moved)
