@@ -69,7 +69,10 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit each output with the same candidate atoms."""
-        bound = self.bind_basis(basis, data)
+        return self.fit_bound(self.bind_basis(basis, data), data)
+
+    def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
+        """Fit each output with the atoms of a basis that is bound to the inputs."""
         outputs, problems = [], []
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.compute_moments(bound, data)
@@ -199,18 +202,21 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit_candidate(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
         """Fit a candidate: kernels, a linear or sparse linear model, or the null model."""
+        return self.make_candidate_plan(scaled).fit(scaled.basis, data)
+
+    def make_candidate_plan(self, scaled: ScaledBasis | None) -> Self:
+        """Return the plan with the solver of a candidate, or of the basis as it is (None)."""
         simple: dict[str, Solver] = {
             "linear": RidgeSolver(),
             SPARSE_LINEAR: OddsLearner(self.solver),
             "null": NullSolver(),
         }
-        solver = simple.get(scaled.learnt.group)
+        solver = None if scaled is None else simple.get(scaled.learnt.group)
         if solver is None:
-            return super().fit_candidate(scaled, data)
-        plan = replace(
+            return self
+        return replace(
             self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
         )
-        return plan.fit(scaled.basis, data)
 
     def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
         """Return the null model and, if length-scales are learnt by default, linear models.
@@ -263,8 +269,11 @@ class RegressionPlan(Plan[RegressionFit]):
         if scaled.learnt.group == SPARSE_LINEAR:
             scaled = scaled._replace(learnt=describe_selected_features(scaled.learnt, fit))
         fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
-        assert fit.scaled is not None
-        if self.length_scale_uncertainty is None:
+        return self.add_scale_uncertainty(fit, data)
+
+    def add_scale_uncertainty(self, fit: RegressionFit, data: Data) -> RegressionFit:
+        """Add the uncertainty of the length-scales to a fit, if the plan asks for it."""
+        if self.length_scale_uncertainty is None or fit.scaled is None:
             return fit
         weights = list(map(data.regression_weight, range(len(fit.outputs))))
         std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)
