@@ -106,7 +106,11 @@ def _fit_output(
     weighted = single._replace(row_variance=best.noise.variance[:, None])
     found = replace(best.fit, scaled=fit.scaled)
     found = plan.add_scale_uncertainty(found, weighted)
-    found = calibrate_fit(plan, plan.add_error_bars(found, weighted), weighted)
+    import os
+    if os.environ.get("RELEARN"):
+        found = replace(plan, noise="constant", previous=()).run(weighted)
+    else:
+        found = calibrate_fit(plan, plan.add_error_bars(found, weighted), weighted)
     model = replace(best.noise.model, gain=gain)
     return replace(found, outputs=(replace(found.outputs[0], noise=model),))
 
