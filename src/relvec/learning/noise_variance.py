@@ -74,6 +74,10 @@ class HeteroscedasticNoise:
         mean = (1.0 - far) * mean + far * self.far_mean
         return mean, (1.0 - far) * variance + far * self.far_variance + between
 
+    def row_variance(self, X: Any, weight: Vector | None = None) -> Vector:
+        """Return the noise variance of each training row in the regression, given all of them."""
+        return _row_noise(*self._evaluate(self.dictionary.evaluate(X)), weight)
+
     def components(self, X: Any) -> NoiseMixture:
         """Return the noise at inputs, mixed over ``g`` by Gauss-Hermite quadrature."""
         nodes, mass = np.polynomial.hermite_e.hermegauss(N_NODES)
@@ -151,8 +155,13 @@ def fit_noise_variance(
     centre = float(np.average(latent, weights=weight))
     spread = float(np.average((latent - centre) ** 2 + variance, weights=weight))
     model = replace(model, far_mean=centre, far_variance=spread)
-    shift = 0.5 * (variance - float(np.average(variance, weights=weight)))
-    return NoiseFit(model, np.exp(latent - shift), divergence)
+    return NoiseFit(model, _row_noise(latent, variance, weight), divergence)
+
+
+def _row_noise(mean: Vector, variance: Vector, weight: Vector | None) -> Vector:
+    """Return ``1 / E[exp(-g)]`` of rows, up to the factor that the intercept has absorbed."""
+    # E[exp(-g)] = exp(-mean + variance / 2); the intercept is lower by the average of the second.
+    return np.exp(mean - 0.5 * (variance - float(np.average(variance, weights=weight))))
 
 
 def _find_variational(
