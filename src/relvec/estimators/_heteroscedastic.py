@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_heteroscedastic"]
 
+
 @dataclass(frozen=True)
 class HeteroscedasticTuning:
     """Gains of the bound, in nats, below which the noise is constant."""

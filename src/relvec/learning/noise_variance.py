@@ -10,7 +10,6 @@ heteroscedastic Gaussian process regression, ICML.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -192,7 +191,10 @@ def _find_variational(
         step = solve_cholesky(safe, design.T @ (rate - 0.5 * rows) - flat * mean)
         mean = mean + step
         moved = float(np.abs(design @ step).max())
-        if moved < 1e-3 and float(np.abs(_row_variances(design, covariance) - variance).max()) < 1e-3:
+        if (
+            moved < 1e-3
+            and float(np.abs(_row_variances(design, covariance) - variance).max()) < 1e-3
+        ):
             break
     return mean, covariance
 
