@@ -69,8 +69,10 @@ class NoiseCoordinates:
     @classmethod
     def measure(cls, values: Matrix, weight: Vector | None) -> NoiseCoordinates:
         """Measure coordinates of rows with positive weight."""
-        mean = np.average(values, axis=0, weights=weight)
-        scale = np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weight))
+        share = np.ones(len(values)) if weight is None else weight
+        share = share / share.sum()
+        mean = share @ values
+        scale = np.sqrt(share @ (values - mean) ** 2)
         return cls(values.min(axis=0), values.max(axis=0), mean, scale)
 
     def standardise(self, values: Matrix) -> Matrix:

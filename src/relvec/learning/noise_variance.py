@@ -34,7 +34,8 @@ class NoiseFit(NamedTuple):
 
     model: HeteroscedasticNoise
     variance: Vector
-    """Noise variance of each training row, ``1 / E[exp(-g)]``, which weights the regression."""
+    """Noise variance of each training row, ``1 / E[exp(-g)]``, which weights the regression. Like
+    ``g`` itself it is relative to the mean square: regressions estimate the common factor."""
     divergence: float
     """Terms of the variational bound that do not depend on the regression, with the sign of a
     loss."""
@@ -127,6 +128,10 @@ def fit_noise_variance(
     fit : NoiseFit or None
         None if no basis function is in the model: the noise is constant.
     """
+    unit = float(np.average(square, weights=weight))
+    if not unit > 0.0:
+        return None
+    square = square / unit
     problem = LatentProblem(DenseDictionary(columns), LogVariance().bind(square, weight))
     start = None if warm is None else (warm.active, warm.log_precision)
     # Precisions matter to a few per cent only: a coarse tolerance halves the time.

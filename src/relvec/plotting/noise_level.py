@@ -15,6 +15,7 @@ from relvec.describing import (
     get_column_names,
     get_final_estimator,
     make_slice,
+    predict_with_std,
     shorten,
     transform_inputs,
 )
@@ -163,17 +164,12 @@ class NoiseDisplay:
         """
         check_is_fitted(estimator)
         model, coverage = get_final_estimator(estimator), check_coverage(coverage)
+        n_points = check_integer("n_points", n_points, minimum=2)
+        mean, _, _ = predict_with_std(estimator, X, cls.__name__)
+        observed = check_vector("y", y, len(mean), "X")
         if not hasattr(model, "predict_noise"):
             raise TypeError(
                 f"{cls.__name__} needs a regressor with predict_noise; got {type(model).__name__}."
-            )
-        n_points = check_integer("n_points", n_points, minimum=2)
-        mean = np.asarray(estimator.predict(X))
-        observed = check_vector("y", y)
-        if mean.shape != observed.shape:
-            raise ValueError(
-                f"y has shape {observed.shape}, predictions have shape {mean.shape}; both need one "
-                "value per row. Plot outputs one by one."
             )
         inputs = convert_to_matrix(X) if feature is not None or np.ndim(X) == 2 else None
         if feature is None and (inputs is None or inputs.shape[1] != 1):
