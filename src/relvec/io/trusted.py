@@ -53,6 +53,9 @@ learning.density.margins.NormalMargin learning.density.margins.StudentMargin
 learning.density.margins.TwoNormalsMargin learning.density.margins.UniformMargin
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
+learning.noise_dictionary.Level learning.noise_dictionary.NoiseCoordinates
+learning.noise_dictionary.NoiseDictionary learning.noise_dictionary.NoiseTuning
+learning.noise_variance.HeteroscedasticNoise
 learning.tuning.LengthScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
