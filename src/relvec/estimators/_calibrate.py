@@ -86,8 +86,15 @@ def compare_before_fit(
         return None
     with limit_blas_threads(0.0):
         processes = [
-            fit_prior_process(kernel, data.X, target, data.weight, scaled.learnt)
-            for target in data.targets.T
+            fit_prior_process(
+                kernel,
+                data.X,
+                target,
+                data.weight,
+                scaled.learnt,
+                relative_precision=data.relative_precision(number),
+            )
+            for number, target in enumerate(data.targets.T)
         ]
     known = [None if process is None else ("novelty", process) for process in processes]
     return _compare_candidates(plan, scaled, candidates, distinct, known)._replace(

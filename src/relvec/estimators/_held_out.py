@@ -28,25 +28,30 @@ class HeldOutPredictions(NamedTuple):
     variance: Matrix
     """Posterior variance of the function."""
     noise: Matrix
-    """Noise variance."""
+    """Noise variance of each row."""
     extra: Matrix
     """Variance added away from the data."""
     weight: Vector
     """Frequency weight of each row."""
+    relative: Matrix
+    """Noise variance of each row up to a factor that is common to all rows."""
 
     @classmethod
     def predict(cls, outputs: Sequence[FittedOutput], data: Data) -> HeldOutPredictions:
         """Predict rows with the outputs of a fit to other rows."""
         columns = []
-        for output, target in zip(outputs, data.targets.T, strict=True):
+        for number, (output, target) in enumerate(zip(outputs, data.targets.T, strict=True)):
             mean, variance, extra = output.moments(data.X)
-            noise = np.full(len(mean), output.posterior.noise_variance)
-            columns.append(((target - mean) ** 2, variance, noise, extra))
+            relative = np.ones(len(mean))
+            if data.row_variance is not None:
+                relative = data.row_variance[:, number]
+            noise = output.posterior.noise_variance / output.noise_unit * relative
+            columns.append(((target - mean) ** 2, variance, noise, extra, relative))
         weight = np.ones(len(data.targets)) if data.weight is None else data.weight
-        squared, variance, noise, extra = (
+        squared, variance, noise, extra, relative = (
             np.stack(each, axis=1) for each in zip(*columns, strict=True)
         )
-        return cls(squared, variance, noise, extra, weight)
+        return cls(squared, variance, noise, extra, weight, relative)
 
     @classmethod
     def concatenate(cls, parts: Sequence[HeldOutPredictions]) -> HeldOutPredictions:
@@ -56,8 +61,8 @@ class HeldOutPredictions(NamedTuple):
         would have too much influence.
         """
         held = cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-        pooled = np.average(held.noise, axis=0, weights=held.weight)
-        return held._replace(noise=np.broadcast_to(pooled, held.noise.shape))
+        pooled = np.average(held.noise / held.relative, axis=0, weights=held.weight)
+        return held._replace(noise=pooled * held.relative)
 
     @property
     def within_data(self) -> HeldOutPredictions:
@@ -129,8 +134,11 @@ def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
     elif X.dtype == object:
         X = sort_keys = np.arange(float(len(X)))[:, None]
-    rows, counts = select_learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
-    order = np.lexsort(np.hstack([sort_keys[rows], data.targets[rows]]).T[::-1])
+    targets = data.targets
+    if data.row_variance is not None:  # rows of different noise are not copies
+        targets = np.hstack([targets, data.row_variance])
+    rows, counts = select_learning_rows(X, targets, weight, len(X), 0, are_labels=False)
+    order = np.lexsort(np.hstack([sort_keys[rows], targets[rows]]).T[::-1])
     return rows[order], counts[order]
 
 

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, TypeVar, dataclass_transform
 
 from relvec._checks import check_bool, check_choice, check_positive
+from relvec.estimators._noise import NOISE_KINDS
 from relvec.solvers import EFFORTS, Monitor
 
 __all__ = [
@@ -142,9 +143,14 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
+    noise : {"constant"}, default="constant"
+        Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).
+    scale_noise : bool, default=False
+        Whether noise variances of rows given in `fit` are known up to a common factor only, which
+        is then estimated.
     fit_intercept : bool, default=True
         Whether to fit an intercept, with a flat prior.
     min_gain : float or "auto", default="auto"
@@ -177,7 +183,9 @@ or Solver, default="auto"
     prior: Any = option(default="flat")
     solver: Any = option(default="auto")
     effort: str = option(default="balanced", check=partial(check_choice, choices=EFFORTS))
+    noise: str = option(default="constant", check=partial(check_choice, choices=NOISE_KINDS))
     noise_variance: float | None = option(default=None, check=_check_noise)
+    scale_noise: bool = option(default=False, check=check_bool)
     fit_intercept: bool = option(default=True, check=check_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     error_bars: str = option(

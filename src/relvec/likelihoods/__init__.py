@@ -5,6 +5,7 @@ from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
 from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.poisson import Poisson
+from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
 __all__ = [
@@ -15,8 +16,11 @@ __all__ = [
     "GaussianPrediction",
     "Likelihood",
     "MixturePrediction",
+    "NoiseMixture",
+    "NoiseModel",
     "Poisson",
     "Prediction",
+    "ScaleMixturePrediction",
     "Softmax",
     "SoftmaxPrediction",
     "check_rows",
