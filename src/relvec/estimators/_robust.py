@@ -1,168 +1,129 @@
-"""Regression with heavy-tailed noise: reweighted regressions around a variational bound.
+"""Regressors with Student-t and contaminated normal noise.
 
-Each round fits the regression with the row precisions of a scale mixture of normals
-(`relvec.likelihoods.robust_noise`), then the noise to the expected squared errors. Every
-regression starts without basis functions: those found under earlier weights are local maxima.
-Length-scales and the kind of model are chosen again under the weights, because outliers hide
-structure from the default fit.
+The final fit is a regression with the row weights of the noise (`relvec.estimators._robust_search`)
+and with the error bars of any other fit. Then the posterior gets the covariance of the expected
+information, and predictions the noise as a mixture of normals.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from relvec._typing import Vector
-from relvec.estimators._length_scales import ScaledBasis
+from relvec._linalg import inverse_from_cholesky
+from relvec.estimators._calibrate import select_and_calibrate
 from relvec.estimators._output import FittedOutput, RegressionFit
-from relvec.likelihoods.robust_noise import ContaminatedNoise, ScaleMixtureNoise, StudentNoise
-from relvec.posterior import noise_floor
+from relvec.estimators._robust_search import (
+    RobustState,
+    find_robust_state,
+    fit_noises,
+    refit_regression,
+)
+from relvec.likelihoods.robust_noise import (
+    ContaminatedNoise,
+    GaussianNoise,
+    ScaleMixtureNoise,
+    StudentNoise,
+)
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data
     from relvec.estimators._regression_plan import RegressionPlan
 
-__all__ = ["fit_robust"]
+__all__ = ["ROBUST_KINDS", "fit_robust"]
+
+ROBUST_KINDS = ("student_t", "contaminated", "robust")
+"""Values of the option `noise` that `fit_robust` fits."""
 
 
-@dataclass(frozen=True)
-class RobustTuning:
-    """Constants of the reweighting."""
+def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
+    """Fit heavy-tailed noise, starting from a fit with Gaussian noise.
 
-    max_iter: int = 25
-    tolerance: float = 0.02
-    """Increase of the bound, in nats, below which a loop stops."""
-    max_relearnings: int = 3
-    min_relearning_gain: float = 1.0
-    margin: float = 5.0
-    """Nats by which the bound of a contaminated normal must exceed that of Student-t noise."""
-    min_gain: float = 3.0
-
-
-class State(NamedTuple):
-    """A regression of one output with its noise."""
-
-    bound: float
-    fit: RegressionFit
-    noise: ScaleMixtureNoise
-    weight: Vector
-    """Row weights ``u``, for the next regression."""
-    n_regressions: int = 0
-
-
-def _with_precision(data: Data, u: Vector) -> Data:
-    weight = np.ones(len(u)) if data.weight is None else data.weight
-    return data._replace(weight=weight * u * weight.sum() / (weight @ u))
-
-
-def _divergence(output: FittedOutput) -> float:
-    p = output.posterior
-    k = len(p.lam)
-    from relvec._linalg import inverse_from_cholesky
-
-    S = inverse_from_cholesky(p.factor)
-    value = 0.5 * (
-        float(p.lam @ S.diagonal())
-        + float(p.lam @ p.unit_mean**2) / p.noise_variance
-        - k
-        + 2 * np.log(p.factor.diagonal()).sum()
-        - np.log(p.lam).sum()
+    The fit is returned as it is if no output gains by such noise.
+    """
+    if data.statistics is not None:
+        raise ValueError(
+            f"noise={plan.noise!r} needs the training rows, which moments do not contain. Use "
+            'noise="constant".'
+        )
+    state, gain = find_robust_state(plan, fit, data, plan.noise)
+    if not gain.any():
+        return replace(fit, noise_attributes=_describe_noise(state, gain))
+    plain = replace(plan, noise="constant", previous=())
+    weighted = data._replace(row_variance=1.0 / state.row_weight)
+    found = fit_noises(refit_regression(plain, state.fit, weighted), weighted, state.noises)
+    # The search of the last regression is more thorough, but may end in a lower maximum.
+    state = found if found.bound >= state.bound else state
+    final, weighted = state.fit, state.data
+    if final.scaled is not None:
+        final = plain.attach_length_scales(final.scaled, final, weighted)
+    final = plain.add_error_bars(final, weighted)
+    final = select_and_calibrate(plain, final, weighted, None, keeps_model=True)
+    outputs = [
+        _finish_output(output, before, noise, each)
+        for output, before, noise, each in zip(
+            final.outputs, fit.outputs, state.noises, gain.tolist(), strict=True
+        )
+    ]
+    return replace(
+        final,
+        outputs=tuple(outputs),
+        n_copies=fit.n_copies,
+        noise_attributes=_describe_noise(state, gain),
     )
-    if p.has_intercept:
-        value -= 0.5 * (np.log(2 * np.pi * p.noise_variance * p._offset_variance) + 1.0)
-    return float(value)
 
 
-def squared_errors(output: FittedOutput, data: Data) -> Vector:
-    atoms = output.atoms.evaluate(data.X)
-    p = output.posterior
-    return (data.targets[:, 0] - p.predict(atoms)) ** 2 + p.variance(atoms)
-
-
-def update(fit, data, noise) -> State:
-    (output,) = fit.outputs
-    p = output.posterior
-    weight = np.ones(len(data.targets)) if data.weight is None else data.weight
-    squared = squared_errors(output, data)
-    floor = noise_floor(p.target_variance, p.target_mean)
-    if noise == "gaussian":
-        s2 = p.noise_variance
-        total = float(weight @ (-0.5 * np.log(2 * np.pi * s2) - 0.5 * squared / s2))
-        u = np.ones(len(weight))
-    else:
-        noise = noise.fit(squared, weight, floor)
-        total = float(weight @ noise.log_density(squared))
-        u = noise.row_weight(squared)
-    penalty = output.objective - p.log_evidence
-    return State(total - _divergence(output) + penalty, fit, noise, u)
-
-
-def regress(plan, scaled, data):
-    if scaled is None:
-        return plan.fit(plan.basis, data)
-    return replace(plan.fit_candidate(scaled, data), scaled=scaled)
-
-
-def ascend(plan, scaled, data, noise, u, tuning) -> State:
-    best, last = None, -np.inf
-    for it in range(tuning.max_iter):
-        state = update(regress(plan, scaled, _with_precision(data, u)), data, noise)
-        noise, u = state.noise, state.weight
-        if best is None or state.bound > best.bound:
-            best = state
-        if state.bound - last < tuning.tolerance and it > 1:
-            break
-        last = state.bound
-    return best._replace(n_regressions=it + 1)
-
-
-def relearn(plan, data, u):
-    w = _with_precision(data, u)
-    return plan.fit_best_candidate(plan.learn_length_scales(w), w)
-
-
-def climb(plan, data, state: State, tuning, log) -> State:
-    if plan.learner is None:
-        return state
-    for _ in range(tuning.max_relearnings):
-        fit = relearn(plan, data, state.weight)
-        new = ascend(plan, fit.scaled, data, state.noise, state.weight, tuning)
-        log.append(("relearn", fit.scaled.learnt.kind, new.bound, new.n_regressions))
-        if new.bound > state.bound:
-            gain, state = new.bound - state.bound, new
-            if gain < tuning.min_relearning_gain:
-                break
-        else:
-            break
-    return state
-
-
-def run(plan, fit, data, kind, tuning=RobustTuning()):
-    log = []
-    fast = replace(plan.make_fold_plan(), error_bars="plain")
-    gaussian = update(fit, data, "gaussian")
-    log.append(("gaussian", gaussian.bound))
-    first = update(fit, data, StudentNoise())
-    log.append(("t of default", first.bound))
-    A = ascend(fast, fit.scaled, data, first.noise, first.weight, tuning)
-    log.append(("A", A.bound, A.n_regressions))
-    y = data.targets[:, 0]
-    med = np.median(y)
-    mad = max(1.4826 * np.median(abs(y - med)), 1e-12)
-    B = ascend(
-        fast, fit.scaled, data, StudentNoise(), 5.0 / (4.0 + ((y - med) / mad) ** 2), tuning
+def _finish_output(
+    output: FittedOutput, before: FittedOutput, noise: ScaleMixtureNoise, gain: float
+) -> FittedOutput:
+    """Return an output whose posterior and predictions are those of heavy-tailed noise."""
+    posterior, ratio = output.posterior, noise.information_ratio
+    # In units of sigma^2 of ordinary rows, weights are larger than those of mean one by
+    # `scale`, and norms of atoms by its root.
+    scale = noise.variance / posterior.noise_variance
+    gram = posterior.factor @ posterior.factor.T - np.diag(posterior.lam)
+    # Precisions u are uncertain: the information of the data about the weights is smaller than
+    # with known precisions by `information_ratio`, the Fisher information of the noise
+    # relative to the mean of u (for Student-t noise (nu + 1) / (nu + 3); Lange et al. 1989).
+    factor = np.linalg.cholesky(ratio * gram + np.diag(posterior.lam))
+    n_effective = ratio * scale * (posterior.n_effective + 1.0) - 1.0
+    changed = replace(
+        posterior,
+        factor=factor,
+        unit_mean=math.sqrt(scale) * posterior.unit_mean,
+        column_norm=math.sqrt(scale) * posterior.column_norm,
+        noise_variance=noise.variance,
+        n_effective=n_effective,
+        # The bound takes the place of the evidence, with the same constants as the default fit.
+        log_evidence=before.posterior.log_evidence + gain,
+        quadratic=noise.variance * n_effective,
     )
-    log.append(("B", B.bound, B.n_regressions))
-    student = max(A, B, key=lambda s: s.bound)
-    student = climb(fast, data, student, tuning, log)
-    con = update(student.fit, data, ContaminatedNoise())
-    con = ascend(fast, student.fit.scaled, data, con.noise, con.weight, tuning)
-    log.append(("contaminated", con.bound, con.n_regressions))
-    con = climb(fast, data, con, tuning, log)
-    return gaussian, student, con, log
+    return replace(
+        output,
+        posterior=changed,
+        objective=before.objective + gain,
+        noise=None if isinstance(noise, GaussianNoise) else noise,
+        noise_unit=1.0,
+        has_row_variance=False,
+    )
 
 
-def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data, kind: str) -> RegressionFit:
-    raise NotImplementedError
+def _describe_noise(state: RobustState, gain: np.ndarray) -> dict[str, tuple]:
+    """Return the attributes of estimators that describe the noise, for each output."""
+    contaminations, dfs = [], []
+    for noise in state.noises:
+        is_contaminated = isinstance(noise, ContaminatedNoise)
+        contaminations.append(
+            np.array([noise.share, noise.ratio]) if is_contaminated else np.array([0.0, 1.0])
+        )
+        dfs.append(noise.df if isinstance(noise, StudentNoise) else math.inf)
+    return {
+        "outlier_probability_": tuple(state.outlier_probability.T),
+        "row_weight_": tuple(state.row_weight.T),
+        "df_": tuple(dfs),
+        "contamination_": tuple(contaminations),
+        "noise_gain_": tuple(gain.tolist()),
+    }

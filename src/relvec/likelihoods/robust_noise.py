@@ -22,15 +22,24 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import digamma, gammainc, gammaln
 
-from relvec._typing import Matrix, Vector
+from relvec._typing import Vector
+from relvec.likelihoods.scale_mixture import NoiseMixture
 
-__all__ = ["OUTLIER_RATIO", "ContaminatedNoise", "ScaleMixtureNoise", "StudentNoise"]
+__all__ = [
+    "MEDIAN_SQUARE",
+    "OUTLIER_RATIO",
+    "ContaminatedNoise",
+    "GaussianNoise",
+    "ScaleMixtureNoise",
+    "StudentNoise",
+    "weighted_median",
+]
 
 OUTLIER_RATIO = 9.0
 """A row whose noise variance is at least this multiple of ``sigma^2`` is called an outlier: three
 times the standard deviation. It is also the smallest variance ratio of a contaminated normal."""
 
-_MEDIAN_SQUARE = 0.4549
+MEDIAN_SQUARE = 0.4549
 """Median of the square of a standard normal deviate."""
 
 
@@ -57,8 +66,49 @@ class ScaleMixtureNoise(Protocol):
     def outlier_probability(self, squared: Vector) -> Vector:
         """Posterior probability that the noise variance of a row is at least 9 ``sigma^2``."""
 
-    def components(self, X: Any) -> tuple[Matrix, Vector]:
-        """Variances of a normal mixture relative to ``sigma^2``, and their weights."""
+    def components(self, X: Any) -> NoiseMixture:
+        """Normal mixture of the noise of new rows, in units of ``sigma^2``."""
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Normal noise, with which the others are compared.
+
+    Parameters
+    ----------
+    variance : float
+        Variance ``sigma^2``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods.robust_noise import GaussianNoise
+    >>> GaussianNoise().fit(np.array([1.0, 9.0]), np.array([3.0, 1.0]), floor=1e-12)
+    GaussianNoise(variance=3.0)
+    """
+
+    variance: float = math.nan
+    information_ratio: ClassVar[float] = 1.0
+
+    def fit(self, squared: Vector, weight: Vector, floor: float) -> GaussianNoise:
+        """Return the noise of the mean squared error."""
+        return GaussianNoise(max(float(np.average(squared, weights=weight)), floor))
+
+    def log_density(self, squared: Vector) -> Vector:
+        """Log density of errors with these squares."""
+        return -0.5 * (math.log(2.0 * math.pi * self.variance) + squared / self.variance)
+
+    def row_weight(self, squared: Vector) -> Vector:
+        """Return one for each row."""
+        return np.ones(len(squared))
+
+    def outlier_probability(self, squared: Vector) -> Vector:
+        """Return zero for each row."""
+        return np.zeros(len(squared))
+
+    def components(self, X: Any) -> NoiseMixture:
+        """Normal noise of variance one."""
+        return NoiseMixture(np.ones((X.shape[0], 1)), np.ones(1))
 
 
 @dataclass(frozen=True)
@@ -100,8 +150,8 @@ class StudentNoise:
 
     def fit(self, squared: Vector, weight: Vector, floor: float) -> StudentNoise:
         """Return the noise that maximises the weighted log density of squared errors."""
-        centre = _typical_square(squared, weight, floor)
-        start = self.variance if math.isfinite(self.variance) else centre / _MEDIAN_SQUARE
+        centre = max(weighted_median(squared, weight), floor)
+        start = self.variance if math.isfinite(self.variance) else centre / MEDIAN_SQUARE
         # In units of the typical square, so that steps in both coordinates are of order one.
         ratio, total = squared / centre, float(weight.sum())
 
@@ -141,8 +191,8 @@ class StudentNoise:
         rate = 0.5 * (self.df + squared / self.variance)
         return np.asarray(gammainc(0.5 * (self.df + 1.0), rate / OUTLIER_RATIO))
 
-    def components(self, X: Any) -> tuple[Matrix, Vector]:
-        """Variances of a normal mixture relative to ``sigma^2``, and their weights.
+    def components(self, X: Any) -> NoiseMixture:
+        """Normal mixture of the noise of new rows, in units of ``sigma^2``.
 
         Trapezoidal rule over ``z = log u``, which converges exponentially: given any error, ``z``
         has a log-gamma density of standard deviation about ``sqrt(2 / (nu + 1))``.
@@ -161,7 +211,7 @@ class StudentNoise:
         kept = weight > 0.0  # underflow of extreme nodes at many degrees of freedom
         variances = np.exp(-z[kept])
         rows = np.broadcast_to(variances, (X.shape[0], len(variances)))
-        return rows, weight[kept] / weight.sum()
+        return NoiseMixture(rows, weight[kept] / weight.sum())
 
 
 @dataclass(frozen=True)
@@ -218,7 +268,7 @@ class ContaminatedNoise:
         """
         if math.isfinite(self.variance):
             return self._maximise(squared, weight, floor)
-        centre = _typical_square(squared, weight, floor) / _MEDIAN_SQUARE
+        centre = max(weighted_median(squared, weight) / MEDIAN_SQUARE, floor)
         fits = [
             ContaminatedNoise(centre, *start)._maximise(squared, weight, floor)
             for start in self.starts
@@ -267,10 +317,10 @@ class ContaminatedNoise:
         narrow, wide = self._log_parts(squared)
         return np.asarray(np.exp(wide - np.logaddexp(narrow, wide)))
 
-    def components(self, X: Any) -> tuple[Matrix, Vector]:
-        """Variances of a normal mixture relative to ``sigma^2``, and their weights."""
+    def components(self, X: Any) -> NoiseMixture:
+        """Normal mixture of the noise of new rows, in units of ``sigma^2``."""
         rows = np.broadcast_to(np.array([1.0, self.ratio]), (X.shape[0], 2))
-        return rows, np.array([1.0 - self.share, self.share])
+        return NoiseMixture(rows, np.array([1.0 - self.share, self.share]))
 
 
 def _student_constant(df: float, variance: float) -> float:
@@ -279,9 +329,16 @@ def _student_constant(df: float, variance: float) -> float:
     return gammas - 0.5 * math.log(math.pi * df * variance)
 
 
-def _typical_square(squared: Vector, weight: Vector, floor: float) -> float:
-    """Weighted median of squared errors, at least `floor`: robust to half of the rows."""
-    order = np.argsort(squared)
+def weighted_median(values: Vector, weight: Vector) -> float:
+    """Return the smallest value that at least half of the weight does not exceed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.likelihoods.robust_noise import weighted_median
+    >>> weighted_median(np.array([5.0, 1.0, 9.0]), np.array([1.0, 1.0, 3.0]))
+    9.0
+    """
+    order = np.argsort(values)
     cumulated = np.cumsum(weight[order])
-    middle = int(np.searchsorted(cumulated, 0.5 * cumulated[-1]))
-    return max(float(squared[order[middle]]), floor)
+    return float(values[order[np.searchsorted(cumulated, 0.5 * cumulated[-1])]])
