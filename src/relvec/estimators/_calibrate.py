@@ -135,10 +135,15 @@ def select_and_calibrate(
         fit = replace(fit, n_copies=len(data.targets) / n_rows)
     if known is None:
         candidates = [] if fit.scaled is None else list(_list_candidates(plan, fit.scaled))
-        if not (candidates or plan.is_calibrated) or not _can_hold_out_rows(plan, distinct):
+        is_needed = candidates or plan.is_calibrated or plan.is_posterior_calibrated
+        if not is_needed or not _can_hold_out_rows(plan, distinct):
             return fit
         fit, known = _fit_best_candidate(plan, fit, data, distinct, candidates)
         are_scales_shared = True
+    if plan.is_posterior_calibrated:
+        pairs = zip(fit.outputs, known.posterior_calibration(), strict=True)
+        outputs = [replace(output, calibration=float(factor)) for output, factor in pairs]
+        return replace(fit, outputs=tuple(outputs))
     if not plan.is_calibrated:
         return fit
     dof_fraction = _compute_remaining_dof(fit, n_rows) if are_scales_shared else 1.0

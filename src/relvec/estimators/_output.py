@@ -54,7 +54,10 @@ class FittedOutput:
     augmentation: Augmentation | None = None
     scale_uncertainty: ScaleUncertainty | None = None
     calibration: float = 1.0
-    """Factor of noise variance and posterior covariance in predictions, from held-out rows."""
+    """Factor of noise variance and posterior covariance in predictions, from held-out rows; of the
+    posterior covariance alone if the noise is known."""
+    is_noise_known: bool = False
+    """Whether noise variances were given, not only up to a factor."""
     noise_unit: float = 1.0
     """Given noise variance of a row of average precision; one if the noise variance is constant."""
     noise: NoiseModel | None = None
@@ -110,6 +113,11 @@ class FittedOutput:
         )
 
     @property
+    def noise_calibration(self) -> float:
+        """Factor of the noise variance in predictions."""
+        return 1.0 if self.is_noise_known else self.calibration
+
+    @property
     def needs_row_variance(self) -> bool:
         """Whether noise variances were given in fit, so that those of new rows are not known."""
         return self.has_row_variance and self.noise is None
@@ -122,7 +130,7 @@ class FittedOutput:
         """
         if row_variance is not None and not self.needs_row_variance:
             return NoiseMixture(row_variance[:, None], np.ones(1))
-        common = self.calibration * self.posterior.noise_variance / self.noise_unit
+        common = self.noise_calibration * self.posterior.noise_variance / self.noise_unit
         if row_variance is not None:
             return NoiseMixture(common * row_variance[:, None], np.ones(1))
         if self.noise is not None:
@@ -260,6 +268,7 @@ def build_output(
         objective=objective + log_precision,
         noise_unit=data.find_noise_unit(number),
         has_row_variance=True,
+        is_noise_known=problem.noise_variance is not None,
     )
 
 

@@ -380,14 +380,16 @@ class PredictionMixin:
         means, variances = [], []
         given = self._read_noise(X, noise_variance, True, is_required=True)
         for output, target, each in zip(self.outputs_, targets.T, given, strict=True):
-            noise = output.predict_noise(X, each).total_variance
-            # predicted noise includes the calibration, which multiplies both variances below
-            relative = noise / (output.calibration * output.posterior.noise_variance)
-            known = output.posterior.leave_one_out(
+            noise, posterior = output.predict_noise(X, each).total_variance, output.posterior
+            # the fit had the noise variances without their calibration
+            relative = noise / (output.noise_calibration * posterior.noise_variance)
+            mean, variance = posterior.leave_one_out(
                 output.atoms.evaluate(X), target, weight, relative
             )
-            means.append(known[0])
-            variances.append(output.calibration * known[1])
+            means.append(mean)
+            # calibrated noise, and calibrated variance of the function
+            spread = variance - posterior.noise_variance * relative
+            variances.append(noise + output.calibration * spread)
         return self._stack_outputs(means), np.sqrt(self._stack_outputs(variances))
 
     @property

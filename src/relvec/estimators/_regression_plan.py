@@ -179,6 +179,14 @@ class RegressionPlan(Plan[RegressionFit]):
         """Whether to calibrate error bars; not if the noise variance is given."""
         return self.calibrate and not self.is_noise_given
 
+    @property
+    def is_posterior_calibrated(self) -> bool:
+        """Whether to calibrate the posterior variance alone: if noise variances of rows are known.
+
+        One known variance for all rows is an option of experts and taken as it is.
+        """
+        return self.calibrate and self.is_row_variance_absolute
+
     def merge_equal_rows(self, data: Data) -> Data:
         """Return the distinct rows with their counts: copies of a row are held out together."""
         rows, counts = find_distinct_rows(data)
