@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from relvec.estimators._output import RegressionFit
+from relvec.estimators._robust import ROBUST_KINDS, fit_robust
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data
@@ -15,7 +16,7 @@ __all__ = ["NOISE_KINDS", "fit_noise_model"]
 
 NoiseFitter = Callable[["RegressionPlan", RegressionFit, "Data"], RegressionFit]
 
-_FITTERS: dict[str, NoiseFitter] = {}
+_FITTERS: dict[str, NoiseFitter] = dict.fromkeys(ROBUST_KINDS, fit_robust)
 
 NOISE_KINDS = ("constant", *_FITTERS)
 """Values of the option `noise`."""

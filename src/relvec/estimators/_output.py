@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from relvec.likelihoods import (
     NoiseModel,
     ScaleMixturePrediction,
 )
+from relvec.likelihoods.robust_noise import ContaminatedNoise, StudentNoise
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
 
@@ -178,6 +179,22 @@ class FittedOutput:
             noise = self.predict_noise(X, row_variance)
             covariance.flat[:: len(covariance) + 1] += noise.total_variance
         return covariance
+
+    def leave_one_out(
+        self, X: Any, target: Vector, weight: Vector, row_variance: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """Mean and variance of the function at each training row, fitted to the other rows."""
+        atoms, posterior = self.atoms.evaluate(X), self.posterior
+        if isinstance(self.noise, StudentNoise | ContaminatedNoise):
+            # The row had this weight in the fit, not the variance of a new target.
+            squared = (target - posterior.predict(atoms)) ** 2 + posterior.variance(atoms)
+            relative = 1.0 / self.noise.row_weight(squared)
+        else:
+            noise = self.predict_noise(X, row_variance).total_variance
+            # the fit had the noise variances without their calibration
+            relative = noise / (self.noise_calibration * posterior.noise_variance)
+        mean, variance = posterior.leave_one_out(atoms, target, weight, relative)
+        return mean, variance - posterior.noise_variance * relative
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
@@ -395,6 +412,8 @@ class RegressionFit:
     """Standard deviation of the relevance of each feature; None if it was not computed."""
     n_copies: float = 1.0
     """Mean number of occurrences of a row with the same inputs and targets."""
+    noise_attributes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Attributes of the estimator that describe the noise, with a value for each output."""
 
     @property
     def objective(self) -> float:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relvec._linalg import inverse_from_cholesky
-from relvec.estimators._calibrate import select_and_calibrate
+from relvec._typing import Matrix, Vector
+from relvec.estimators._calibrate import calibrate_fit
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._robust_search import (
     RobustState,
@@ -60,8 +60,7 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
     final, weighted = state.fit, state.data
     if final.scaled is not None:
         final = plain.attach_length_scales(final.scaled, final, weighted)
-    final = plain.add_error_bars(final, weighted)
-    final = select_and_calibrate(plain, final, weighted, None, keeps_model=True)
+    final = calibrate_fit(plain, plain.add_error_bars(final, weighted), weighted)
     outputs = [
         _finish_output(output, before, noise, each)
         for output, before, noise, each in zip(
@@ -80,15 +79,20 @@ def _finish_output(
     output: FittedOutput, before: FittedOutput, noise: ScaleMixtureNoise, gain: float
 ) -> FittedOutput:
     """Return an output whose posterior and predictions are those of heavy-tailed noise."""
+    plain = replace(output, noise_unit=1.0, has_row_variance=False)
+    if isinstance(noise, GaussianNoise):
+        return plain
     posterior, ratio = output.posterior, noise.information_ratio
     # In units of sigma^2 of ordinary rows, weights are larger than those of mean one by
     # `scale`, and norms of atoms by its root.
     scale = noise.variance / posterior.noise_variance
-    gram = posterior.factor @ posterior.factor.T - np.diag(posterior.lam)
     # Precisions u are uncertain: the information of the data about the weights is smaller than
     # with known precisions by `information_ratio`, the Fisher information of the noise
     # relative to the mean of u (for Student-t noise (nu + 1) / (nu + 3); Lange et al. 1989).
-    factor = np.linalg.cholesky(ratio * gram + np.diag(posterior.lam))
+    # With G = L L' - Lam the new precision c G + Lam is a sum of positive matrices.
+    precision = ratio * (posterior.factor @ posterior.factor.T)
+    precision += (1.0 - ratio) * np.diag(posterior.lam)
+    factor: Matrix = np.linalg.cholesky(precision)
     n_effective = ratio * scale * (posterior.n_effective + 1.0) - 1.0
     changed = replace(
         posterior,
@@ -101,24 +105,15 @@ def _finish_output(
         log_evidence=before.posterior.log_evidence + gain,
         quadratic=noise.variance * n_effective,
     )
-    return replace(
-        output,
-        posterior=changed,
-        objective=before.objective + gain,
-        noise=None if isinstance(noise, GaussianNoise) else noise,
-        noise_unit=1.0,
-        has_row_variance=False,
-    )
+    return replace(plain, posterior=changed, objective=before.objective + gain, noise=noise)
 
 
-def _describe_noise(state: RobustState, gain: np.ndarray) -> dict[str, tuple]:
+def _describe_noise(state: RobustState, gain: Vector) -> dict[str, tuple[Any, ...]]:
     """Return the attributes of estimators that describe the noise, for each output."""
     contaminations, dfs = [], []
     for noise in state.noises:
-        is_contaminated = isinstance(noise, ContaminatedNoise)
-        contaminations.append(
-            np.array([noise.share, noise.ratio]) if is_contaminated else np.array([0.0, 1.0])
-        )
+        is_mixed = isinstance(noise, ContaminatedNoise)
+        contaminations.append(np.array([noise.share, noise.ratio] if is_mixed else [0.0, 1.0]))
         dfs.append(noise.df if isinstance(noise, StudentNoise) else math.inf)
     return {
         "outlier_probability_": tuple(state.outlier_probability.T),

@@ -57,6 +57,9 @@ class RobustTuning:
     """Nats by which the bound of a contaminated normal must exceed that of Student-t noise. On
     clean data and under Student-t noise the difference was at most 4.2 nats, with 5 % or more
     outliers at least 11."""
+    clear_lead: float = 20.0
+    """Lead of a contaminated normal, in nats, which length-scales learnt for Student-t noise are
+    unlikely to make up for, so that they are not learnt."""
     min_gain: float = 3.0
     """Nats by which the bound must exceed the evidence of Gaussian noise; otherwise the default fit
     is kept. On clean data the gain is below one nat."""
@@ -126,16 +129,17 @@ def find_robust_state(
     if max(contaminated.bound, student.bound) > least:
         contaminated = _relearn(fast, contaminated, tuning)
         if kind != "contaminated":
-            student = _relearn(fast, _fit_student(fast, contaminated, tuning), tuning)
+            student = _fit_student(fast, contaminated, tuning)
+            lead = contaminated.bounds - student.bounds
+            if kind == "student_t" or (lead < tuning.clear_lead).any():
+                student = _relearn(fast, student, tuning)
     chosen = {"contaminated": contaminated, "student_t": student}
     if kind == "robust":
         chosen[kind] = _choose_noise(fast, contaminated, student, tuning)
     return _keep_gaussian(fast, chosen[kind], gaussian, tuning)
 
 
-def fit_noises(
-    fit: RegressionFit, data: Data, noises: Sequence[ScaleMixtureNoise]
-) -> RobustState:
+def fit_noises(fit: RegressionFit, data: Data, noises: Sequence[ScaleMixtureNoise]) -> RobustState:
     """Fit the noise of each output to the expected squared errors of a regression."""
     count = np.ones(len(data.targets)) if data.weight is None else data.weight
     bounds, found, weights, outliers = [], [], [], []

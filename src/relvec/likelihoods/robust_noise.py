@@ -298,9 +298,7 @@ class ContaminatedNoise:
         """Log density of both components times their probability."""
         scaled, constant = squared / self.variance, math.log(2.0 * math.pi * self.variance)
         narrow = math.log1p(-self.share) - 0.5 * (constant + scaled)
-        wide = math.log(self.share) - 0.5 * (
-            constant + math.log(self.ratio) + scaled / self.ratio
-        )
+        wide = math.log(self.share) - 0.5 * (constant + math.log(self.ratio) + scaled / self.ratio)
         return narrow, wide
 
     def log_density(self, squared: Vector) -> Vector:
