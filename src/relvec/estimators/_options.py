@@ -143,8 +143,12 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
-    noise : {"constant"}, default="constant"
+    noise : {"constant", "student_t", "contaminated", "robust"}, default="constant"
         Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
+        "student_t" and "contaminated" have heavy tails, so that outliers have little influence:
+        Student-t noise, and a mixture of two normal distributions, of ordinary rows and of
+        outliers. "robust" chooses between the two. With these three the model is that of
+        "constant" unless heavy tails increase the log evidence by 3 nats.
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).

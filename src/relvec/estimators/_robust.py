@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relvec._typing import Matrix, Vector
+from relvec._typing import Vector
 from relvec.estimators._calibrate import calibrate_fit
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._robust_search import (
@@ -92,7 +92,7 @@ def _finish_output(
     # With G = L L' - Lam the new precision c G + Lam is a sum of positive matrices.
     precision = ratio * (posterior.factor @ posterior.factor.T)
     precision += (1.0 - ratio) * np.diag(posterior.lam)
-    factor: Matrix = np.linalg.cholesky(precision)
+    factor = np.asarray(np.linalg.cholesky(precision), dtype=np.float64)
     n_effective = ratio * scale * (posterior.n_effective + 1.0) - 1.0
     changed = replace(
         posterior,
@@ -110,11 +110,12 @@ def _finish_output(
 
 def _describe_noise(state: RobustState, gain: Vector) -> dict[str, tuple[Any, ...]]:
     """Return the attributes of estimators that describe the noise, for each output."""
-    contaminations, dfs = [], []
-    for noise in state.noises:
-        is_mixed = isinstance(noise, ContaminatedNoise)
-        contaminations.append(np.array([noise.share, noise.ratio] if is_mixed else [0.0, 1.0]))
-        dfs.append(noise.df if isinstance(noise, StudentNoise) else math.inf)
+    noises = state.noises
+    contaminations = [
+        np.array([each.share, each.ratio] if isinstance(each, ContaminatedNoise) else [0.0, 1.0])
+        for each in noises
+    ]
+    dfs = [each.df if isinstance(each, StudentNoise) else math.inf for each in noises]
     return {
         "outlier_probability_": tuple(state.outlier_probability.T),
         "row_weight_": tuple(state.row_weight.T),

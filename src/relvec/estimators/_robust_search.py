@@ -146,8 +146,7 @@ def fit_noises(fit: RegressionFit, data: Data, noises: Sequence[ScaleMixtureNois
     for number, (output, noise) in enumerate(zip(fit.outputs, noises, strict=True)):
         posterior = output.posterior
         squared = _expect_squares(output, data, number)
-        floor = noise_floor(posterior.target_variance, posterior.target_mean)
-        fitted = noise.fit(squared, count, floor)
+        fitted = noise.fit(squared, count, _find_floor(data.targets[:, number], count))
         # sum_n log p(e_n) - KL(q(w) | p(w)), and the log prior and penalties of the regression:
         # the difference of its objective and its log evidence.
         likelihood = float(count @ fitted.log_density(squared))
@@ -173,6 +172,18 @@ def refit_regression(plan: RegressionPlan, like: RegressionFit, data: Data) -> R
     return replace(plan.fit_candidate(like.scaled, data), scaled=like.scaled)
 
 
+def _find_floor(target: Vector, count: Vector) -> float:
+    """Return the smallest noise variance, by the spread of the targets without outliers.
+
+    Targets of which the majority are equal would have noise of variance zero around a constant.
+    """
+    centre = weighted_median(target, count)
+    squared = (target - centre) ** 2
+    varies = (squared > 0.0) & (count > 0.0)
+    spread = weighted_median(squared[varies], count[varies]) if varies.any() else 0.0
+    return noise_floor(spread, centre)
+
+
 def _expect_squares(output: FittedOutput, data: Data, number: int) -> Vector:
     """Return the expected squared error ``(t - f)^2 + v`` of each training row."""
     atoms, posterior = output.atoms.evaluate(data.X), output.posterior
@@ -190,8 +201,7 @@ def _search_contaminated(
     columns = []
     for target in data.targets.T:
         squared = (target - weighted_median(target, count)) ** 2
-        floor = noise_floor(float(np.var(target)), float(np.mean(target)))
-        spread = max(weighted_median(squared, count) / MEDIAN_SQUARE, floor)
+        spread = max(weighted_median(squared, count) / MEDIAN_SQUARE, _find_floor(target, count))
         columns.append(StudentNoise(spread, tuning.start_df).row_weight(squared))
     return max(
         _ascend(plan, default, tuning),

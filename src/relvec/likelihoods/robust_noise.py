@@ -244,8 +244,8 @@ class ContaminatedNoise:
     ratio: float = 100.0
     share_bounds: ClassVar[tuple[float, float]] = (1e-4, 0.45)
     """Ordinary rows are the majority."""
-    largest_ratio: ClassVar[float] = 1e16
-    """Outliers of up to 1e8 standard deviations."""
+    largest_ratio: ClassVar[float] = 1e24
+    """Outliers of up to 1e12 standard deviations."""
     starts: ClassVar[tuple[tuple[float, float], ...]] = ((0.1, 100.0), (0.02, 1e4), (0.4, 25.0))
     """Shares and variance ratios from which the first fit starts."""
     max_iter: ClassVar[int] = 200
