@@ -49,7 +49,7 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
             f"noise={plan.noise!r} needs the training rows, which moments do not contain. Use "
             'noise="constant".'
         )
-    state, gain = find_robust_state(plan, fit, data, plan.noise)
+    state, gain, increase = find_robust_state(plan, fit, data, plan.noise)
     if not gain.any():
         return replace(fit, noise_attributes=_describe_noise(state, gain))
     plain = replace(plan, noise="constant", previous=())
@@ -64,7 +64,7 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
     outputs = [
         _finish_output(output, before, noise, each)
         for output, before, noise, each in zip(
-            final.outputs, fit.outputs, state.noises, gain.tolist(), strict=True
+            final.outputs, fit.outputs, state.noises, increase.tolist(), strict=True
         )
     ]
     return replace(
@@ -76,7 +76,7 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
 
 
 def _finish_output(
-    output: FittedOutput, before: FittedOutput, noise: ScaleMixtureNoise, gain: float
+    output: FittedOutput, before: FittedOutput, noise: ScaleMixtureNoise, increase: float
 ) -> FittedOutput:
     """Return an output whose posterior and predictions are those of heavy-tailed noise."""
     plain = replace(output, noise_unit=1.0, has_row_variance=False)
@@ -102,10 +102,10 @@ def _finish_output(
         noise_variance=noise.variance,
         n_effective=n_effective,
         # The bound takes the place of the evidence, with the same constants as the default fit.
-        log_evidence=before.posterior.log_evidence + gain,
+        log_evidence=before.posterior.log_evidence + increase,
         quadratic=noise.variance * n_effective,
     )
-    return replace(plain, posterior=changed, objective=before.objective + gain, noise=noise)
+    return replace(plain, posterior=changed, objective=before.objective + increase, noise=noise)
 
 
 def _describe_noise(state: RobustState, gain: Vector) -> dict[str, tuple[Any, ...]]:

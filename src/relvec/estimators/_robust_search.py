@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from relvec.estimators._plan import Data
     from relvec.estimators._regression_plan import RegressionPlan
 
-__all__ = ["RobustState", "RobustTuning", "find_robust_state", "fit_noises", "refit_regression"]
+__all__ = [
+    "RobustSearch",
+    "RobustState",
+    "RobustTuning",
+    "find_robust_state",
+    "fit_noises",
+    "refit_regression",
+]
 
 
 @dataclass(frozen=True)
@@ -89,13 +96,24 @@ class RobustState(NamedTuple):
         return float(self.bounds.sum())
 
 
+class RobustSearch(NamedTuple):
+    """Result of a search."""
+
+    state: RobustState
+    gain: Vector
+    """Gain of each output over Gaussian noise with the better of old and new length-scales, in
+    nats; zero if Gaussian noise is kept."""
+    increase: Vector
+    """Increase of the bound of each output over the default fit, in nats."""
+
+
 def find_robust_state(
     plan: RegressionPlan,
     fit: RegressionFit,
     data: Data,
     kind: str,
     tuning: RobustTuning = _TUNING,
-) -> tuple[RobustState, Vector]:
+) -> RobustSearch:
     """Find regression and noise of the highest bound, and the gain over Gaussian noise.
 
     Contaminated normal noise is always fitted first, also for Student-t noise: as its weights of
@@ -116,10 +134,8 @@ def find_robust_state(
 
     Returns
     -------
-    state : RobustState
-        Best state; outputs that gain too little have Gaussian noise.
-    gain : ndarray of shape (n_outputs,)
-        Gain of each output, in nats.
+    search : RobustSearch
+        Best state and gains. Outputs that gain too little have Gaussian noise.
     """
     fast = replace(plan.make_fold_plan(), error_bars="plain", noise="constant")
     gaussian = fit_noises(fit, data, [GaussianNoise()] * len(fit.outputs))
@@ -278,12 +294,18 @@ def _choose_noise(
 
 def _keep_gaussian(
     plan: RegressionPlan, state: RobustState, gaussian: RobustState, tuning: RobustTuning
-) -> tuple[RobustState, Vector]:
-    """Replace noise that gains too little by Gaussian noise; return also the gains."""
-    gain = state.bounds - gaussian.bounds
+) -> RobustSearch:
+    """Replace noise that gains too little by Gaussian noise."""
+    # Gaussian noise may gain by the new length-scales too, which is no gain of the noise.
+    same = fit_noises(
+        refit_regression(plan, state.fit, gaussian.data), gaussian.data, gaussian.noises
+    )
+    others = np.maximum(gaussian.bounds, same.bounds)
+    gain = state.bounds - others
     is_kept = gain >= tuning.min_gain
     if not is_kept.any():
-        return gaussian, np.zeros(len(gain))
+        none = np.zeros(len(gain))
+        return RobustSearch(gaussian, none, none)
     if not is_kept.all():
         noises = [
             noise if kept else GaussianNoise()
@@ -291,5 +313,5 @@ def _keep_gaussian(
         ]
         weight = np.where(is_kept, state.row_weight, 1.0)
         state = _ascend(plan, state._replace(noises=tuple(noises), row_weight=weight), tuning)
-        gain = np.where(is_kept, state.bounds - gaussian.bounds, 0.0)
-    return state, gain
+        gain = np.where(is_kept, state.bounds - others, 0.0)
+    return RobustSearch(state, gain, state.bounds - gaussian.bounds)

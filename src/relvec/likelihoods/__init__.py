@@ -5,6 +5,7 @@ from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
 from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.poisson import Poisson
+from relvec.likelihoods.robust_noise import ContaminatedNoise, StudentNoise
 from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
@@ -12,6 +13,7 @@ __all__ = [
     "Bernoulli",
     "BernoulliPrediction",
     "BoundLikelihood",
+    "ContaminatedNoise",
     "Gaussian",
     "GaussianPrediction",
     "Likelihood",
@@ -23,5 +25,6 @@ __all__ = [
     "ScaleMixturePrediction",
     "Softmax",
     "SoftmaxPrediction",
+    "StudentNoise",
     "check_rows",
 ]

@@ -141,7 +141,8 @@ class StudentNoise:
     df_bounds: ClassVar[tuple[float, float]] = (1.0, 200.0)
     """Below 1 the tails are heavier than any data call for; above 200 the noise is normal."""
     accuracy_range: ClassVar[float] = 1e3
-    """Errors, in units of sigma, up to which the mixture of `components` is accurate."""
+    """Errors, in units of sigma, up to which the mixture of `components` is accurate, unless their
+    density is below the smallest floating-point number (more than 100 degrees of freedom)."""
 
     @property
     def information_ratio(self) -> float:
