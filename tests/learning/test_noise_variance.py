@@ -198,7 +198,7 @@ def test_dictionary():
     # columns do not extrapolate
     limit = inputs.max(axis=0)
     np.testing.assert_array_equal(
-        dictionary.evaluate((limit + [100.0, 0.0, 0.0])[None])[:, 0],
+        dictionary.evaluate(np.add(limit, [100.0, 0.0, 0.0])[None])[:, 0],
         dictionary.evaluate(limit[None])[:, 0],
     )
 
