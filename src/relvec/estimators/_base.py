@@ -27,6 +27,7 @@ from relvec.estimators._inputs import (
     warn_about_weights,
 )
 from relvec.estimators._length_scales import expose_length_scales
+from relvec.estimators._noise_prediction import NoisePredictionMixin
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
@@ -52,6 +53,7 @@ PER_OUTPUT = {
 class BaseSparseBayesRegressor(
     BasisMixin,
     ComponentsMixin,
+    NoisePredictionMixin,
     CallbackSupportMixin,
     MultiOutputMixin,
     RegressorMixin,

@@ -23,6 +23,7 @@ __all__ = [
     "ClassificationOptions",
     "MultiClassOptions",
     "RegressionOptions",
+    "check_auto_or_bool",
     "check_gain",
     "check_options",
     "option",
@@ -116,7 +117,7 @@ def _check_unless(
         check(name, value)
 
 
-_check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
+check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
 _check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
 
 
@@ -143,8 +144,10 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
-    noise : {"constant"}, default="constant"
+    noise : {"constant", "heteroscedastic"}, default="constant"
         Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
+        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`);
+        if the data do not show that it varies, the fit is that of "constant" (`noise_gain_` is 0).
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).
@@ -192,7 +195,7 @@ or Solver, default="auto"
         default="novelty", check=partial(check_choice, choices=("novelty", "plain", "augmented"))
     )
     calibrate: bool = option(default=True, check=check_bool)
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
 
@@ -262,7 +265,7 @@ class ClassificationOptions:
     penalty_curvature: str = option(
         default="bound", check=partial(check_choice, choices=("bound", "model"))
     )
-    fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)
+    fit_intercept: bool | str = option(default="auto", check=check_auto_or_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     largest_logit: float | str = option(
         default="auto", check=partial(_check_unless, "auto", check_positive)
@@ -271,7 +274,7 @@ class ClassificationOptions:
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
     )
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     random_state: Any = option(default=None)
 
 

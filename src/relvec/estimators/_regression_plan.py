@@ -71,9 +71,11 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit each output with the same candidate atoms."""
-        bound = self.bind_basis(basis, data)
-        solver = bind_groups(self.solver, bound)
-        outputs, problems = [], []
+        return self.fit_bound(self.bind_basis(basis, data), data)
+
+    def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
+        """Fit each output with the atoms of a basis that is bound to the inputs."""
+        solver, outputs, problems = bind_groups(self.solver, bound), [], []
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.compute_moments(bound, data)
             previous = self.previous if len(self.previous) == len(all_moments) else ()
@@ -210,18 +212,21 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit_candidate(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
         """Fit a candidate: kernels, a linear or sparse linear model, or the null model."""
+        return self.make_candidate_plan(scaled).fit(scaled.basis, data)
+
+    def make_candidate_plan(self, scaled: ScaledBasis | None) -> Self:
+        """Return the plan with the solver of a candidate, or of the basis as it is (None)."""
         simple: dict[str, Solver] = {
             "linear": RidgeSolver(),
             SPARSE_LINEAR: OddsLearner(self.solver),
             "null": NullSolver(),
         }
-        solver = simple.get(scaled.learnt.group)
+        solver = None if scaled is None else simple.get(scaled.learnt.group)
         if solver is None:
-            return super().fit_candidate(scaled, data)
-        plan = replace(
+            return self
+        return replace(
             self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
         )
-        return plan.fit(scaled.basis, data)
 
     def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
         """Return the null model and, if length-scales are learnt by default, linear models.
@@ -276,8 +281,11 @@ class RegressionPlan(Plan[RegressionFit]):
         fit = replace(fit, scaled=scaled)
         if not isinstance(self.solver, TiedSolver):  # refined by the precisions of single atoms
             fit = refine_scales(replace(self, previous=()), fit, data)
-        assert fit.scaled is not None
-        if self.length_scale_uncertainty is None:
+        return self.add_scale_uncertainty(fit, data)
+
+    def add_scale_uncertainty(self, fit: RegressionFit, data: Data) -> RegressionFit:
+        """Add the uncertainty of the length-scales to a fit, if the plan asks for it."""
+        if self.length_scale_uncertainty is None or fit.scaled is None:
             return fit
         weights = list(map(data.regression_weight, range(len(fit.outputs))))
         std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)
