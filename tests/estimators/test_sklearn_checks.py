@@ -37,6 +37,7 @@ OTHERS = [
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis()),
+    SparseBayesRegressor(KernelBasis() + LinearBasis(), precision="tied"),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="ard"),
 ]
 
