@@ -293,7 +293,7 @@ def test_a_later_fit_with_constant_noise_has_no_such_attributes():
     model = RVMRegressor(gamma=0.06, noise="robust").fit(X, y)
     assert hasattr(model, "outlier_probability_")
     model.set_params(noise="constant").fit(X, y)
-    for name in ("outlier_probability_", "row_weight_", "df_", "contamination_", "noise_gain_"):
+    for name in ("outlier_probability_", "row_weight_", "df_", "contamination_"):
         assert not hasattr(model, name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from relvec.estimators._heteroscedastic import fit_heteroscedastic
 from relvec.estimators._output import RegressionFit
 from relvec.estimators._robust import ROBUST_KINDS, fit_robust
 
@@ -16,7 +17,10 @@ __all__ = ["NOISE_KINDS", "fit_noise_model"]
 
 NoiseFitter = Callable[["RegressionPlan", RegressionFit, "Data"], RegressionFit]
 
-_FITTERS: dict[str, NoiseFitter] = dict.fromkeys(ROBUST_KINDS, fit_robust)
+_FITTERS: dict[str, NoiseFitter] = {
+    "heteroscedastic": fit_heteroscedastic,
+    **dict.fromkeys(ROBUST_KINDS, fit_robust),
+}
 
 NOISE_KINDS = ("constant", *_FITTERS)
 """Values of the option `noise`."""

@@ -23,6 +23,7 @@ __all__ = [
     "ClassificationOptions",
     "MultiClassOptions",
     "RegressionOptions",
+    "check_auto_or_bool",
     "check_gain",
     "check_options",
     "option",
@@ -116,7 +117,7 @@ def _check_unless(
         check(name, value)
 
 
-_check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
+check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
 _check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
 
 
@@ -143,12 +144,14 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
-    noise : {"constant", "student_t", "contaminated", "robust"}, default="constant"
+    noise : {"constant", "heteroscedastic", "student_t", "contaminated", "robust"}, \
+default="constant"
         Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
+        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`).
         "student_t" and "contaminated" have heavy tails, so that outliers have little influence:
         Student-t noise, and a mixture of two normal distributions, of ordinary rows and of
-        outliers. "robust" chooses between the two. With these three the model is that of
-        "constant" unless heavy tails increase the log evidence by 3 nats.
+        outliers; "robust" chooses between these two. If the data do not show that the noise varies
+        or has heavy tails, the fit is that of "constant" (`noise_gain_` is 0).
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).
@@ -196,7 +199,7 @@ or Solver, default="auto"
         default="novelty", check=partial(check_choice, choices=("novelty", "plain", "augmented"))
     )
     calibrate: bool = option(default=True, check=check_bool)
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
 
@@ -266,7 +269,7 @@ class ClassificationOptions:
     penalty_curvature: str = option(
         default="bound", check=partial(check_choice, choices=("bound", "model"))
     )
-    fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)
+    fit_intercept: bool | str = option(default="auto", check=check_auto_or_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     largest_logit: float | str = option(
         default="auto", check=partial(_check_unless, "auto", check_positive)
@@ -275,7 +278,7 @@ class ClassificationOptions:
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
     )
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     random_state: Any = option(default=None)
 
 

@@ -14,9 +14,11 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Covers, Novelty, fit_novelty
 from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
+from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.likelihoods import (
     GaussianPrediction,
@@ -141,6 +143,26 @@ class FittedOutput:
         common = 0.0 if self.needs_row_variance else common
         return NoiseMixture(np.full((X.shape[0], 1), common), np.ones(1))
 
+    def find_row_noise(
+        self, X: Any, row_variance: Vector | None, weight: Vector | None, target: Vector
+    ) -> Vector:
+        """Noise variances of all training rows in the fit, in units of the posterior's.
+
+        `row_variance` are those given in fit, if any, `weight` the frequency weights, `target` the
+        training targets.
+        """
+        if isinstance(self.noise, HeteroscedasticNoise):
+            # The regression used 1 / E[1 / variance], not the variance of a prediction.
+            return self.noise.row_variance(X, weight) / self.noise_unit
+        if isinstance(self.noise, StudentNoise | ContaminatedNoise):
+            # The weight of a row in the fit depends on its error.
+            atoms, posterior = self.atoms.evaluate(X), self.posterior
+            squared = (target - posterior.predict(atoms)) ** 2 + posterior.variance(atoms)
+            return 1.0 / self.noise.row_weight(squared)
+        noise = self.predict_noise(X, row_variance).total_variance
+        # the fit had the noise variances without their calibration
+        return noise / (self.noise_calibration * self.posterior.noise_variance)
+
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
     ) -> GaussianPrediction | ScaleMixturePrediction:
@@ -180,22 +202,6 @@ class FittedOutput:
             covariance.flat[:: len(covariance) + 1] += noise.total_variance
         return covariance
 
-    def leave_one_out(
-        self, X: Any, target: Vector, weight: Vector, row_variance: Vector | None = None
-    ) -> tuple[Vector, Vector]:
-        """Mean and variance of the function at each training row, fitted to the other rows."""
-        atoms, posterior = self.atoms.evaluate(X), self.posterior
-        if isinstance(self.noise, StudentNoise | ContaminatedNoise):
-            # The row had this weight in the fit, not the variance of a new target.
-            squared = (target - posterior.predict(atoms)) ** 2 + posterior.variance(atoms)
-            relative = 1.0 / self.noise.row_weight(squared)
-        else:
-            noise = self.predict_noise(X, row_variance).total_variance
-            # the fit had the noise variances without their calibration
-            relative = noise / (self.noise_calibration * posterior.noise_variance)
-        mean, variance = posterior.leave_one_out(atoms, target, weight, relative)
-        return mean, variance - posterior.noise_variance * relative
-
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
         atoms = self.atoms.evaluate(X)
@@ -212,16 +218,7 @@ class FittedOutput:
             )
         if self.novelty is None:
             return draws
-        # A root by eigenvalues, as the covariance is singular at the pivots; negative ones are
-        # rounding.
-        values, vectors = np.linalg.eigh(self.novelty.covariance(X))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        process = root @ rng.standard_normal(draws.shape)
-        fallback = self.novelty.fallback(X, mean)
-        own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
-        # One normal deviate per draw: which of the two means holds is common to all inputs.
-        between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
-        return (mean + fallback.shift)[:, None] + own + between + process
+        return add_novelty_draws(self.novelty, X, mean, draws, rng)
 
 
 def _training_blocks(

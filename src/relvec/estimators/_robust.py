@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relvec._typing import Vector
 from relvec.estimators._calibrate import calibrate_fit
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._robust_search import (
@@ -24,7 +23,6 @@ from relvec.estimators._robust_search import (
 )
 from relvec.likelihoods.robust_noise import (
     ContaminatedNoise,
-    GaussianNoise,
     ScaleMixtureNoise,
     StudentNoise,
 )
@@ -51,7 +49,7 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
         )
     state, gain, increase = find_robust_state(plan, fit, data, plan.noise)
     if not gain.any():
-        return replace(fit, noise_attributes=_describe_noise(state, gain))
+        return replace(fit, noise_attributes=_describe_noise(state))
     plain = replace(plan, noise="constant", previous=())
     weighted = data._replace(row_variance=1.0 / state.row_weight)
     found = fit_noises(refit_regression(plain, state.fit, weighted), weighted, state.noises)
@@ -62,26 +60,36 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
         final = plain.attach_length_scales(final.scaled, final, weighted)
     final = calibrate_fit(plain, plain.add_error_bars(final, weighted), weighted)
     outputs = [
-        _finish_output(output, before, noise, each)
-        for output, before, noise, each in zip(
-            final.outputs, fit.outputs, state.noises, increase.tolist(), strict=True
+        _finish_output(output, before, noise, *each)
+        for output, before, noise, *each in zip(
+            final.outputs,
+            fit.outputs,
+            state.noises,
+            gain.tolist(),
+            increase.tolist(),
+            strict=True,
         )
     ]
     return replace(
         final,
         outputs=tuple(outputs),
         n_copies=fit.n_copies,
-        noise_attributes=_describe_noise(state, gain),
+        noise_attributes=_describe_noise(state),
     )
 
 
 def _finish_output(
-    output: FittedOutput, before: FittedOutput, noise: ScaleMixtureNoise, increase: float
+    output: FittedOutput,
+    before: FittedOutput,
+    noise: ScaleMixtureNoise,
+    gain: float,
+    increase: float,
 ) -> FittedOutput:
     """Return an output whose posterior and predictions are those of heavy-tailed noise."""
     plain = replace(output, noise_unit=1.0, has_row_variance=False)
-    if isinstance(noise, GaussianNoise):
+    if not isinstance(noise, StudentNoise | ContaminatedNoise):
         return plain
+    noise = replace(noise, gain=gain)
     posterior, ratio = output.posterior, noise.information_ratio
     # In units of sigma^2 of ordinary rows, weights are larger than those of mean one by
     # `scale`, and norms of atoms by its root.
@@ -108,7 +116,7 @@ def _finish_output(
     return replace(plain, posterior=changed, objective=before.objective + increase, noise=noise)
 
 
-def _describe_noise(state: RobustState, gain: Vector) -> dict[str, tuple[Any, ...]]:
+def _describe_noise(state: RobustState) -> dict[str, tuple[Any, ...]]:
     """Return the attributes of estimators that describe the noise, for each output."""
     noises = state.noises
     contaminations = [
@@ -121,5 +129,4 @@ def _describe_noise(state: RobustState, gain: Vector) -> dict[str, tuple[Any, ..
         "row_weight_": tuple(state.row_weight.T),
         "df_": tuple(dfs),
         "contamination_": tuple(contaminations),
-        "noise_gain_": tuple(gain.tolist()),
     }

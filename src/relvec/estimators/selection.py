@@ -99,8 +99,12 @@ class DRVMRegressor(RegressionOptions, FeatureSelectionOptions, BaseSparseBayesR
         ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
-        Variance of the noise, in squared units of the target, estimated or given; of Student-t
+        Variance of the noise, in squared units of the target, estimated or given. If it depends on
+        the inputs, the harmonic mean over the training rows; see `predict_noise`. Of Student-t
         noise the squared scale, of contaminated normal noise the variance of ordinary rows.
+    noise_gain_ : float or ndarray of shape (n_outputs,)
+        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
+        constant.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.
@@ -127,7 +131,7 @@ class DRVMRegressor(RegressionOptions, FeatureSelectionOptions, BaseSparseBayesR
         Local maxima that the solver compared, best first.
     outlier_probability_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Posterior probability that a training row is an outlier: that its noise variance is at
-        least 9 times `noise_variance_`. This attribute and the next four exist only with `noise`
+        least 9 times `noise_variance_`. This attribute and the next three exist only with `noise`
         "student_t", "contaminated" or "robust".
     row_weight_ : ndarray of the shape of `outlier_probability_`
         Weight of each training row: posterior mean of its noise precision, relative to that of
@@ -137,8 +141,6 @@ class DRVMRegressor(RegressionOptions, FeatureSelectionOptions, BaseSparseBayesR
     contamination_ : ndarray of shape (2,) or (2, n_outputs)
         Contaminated normal noise: fraction of outliers, and their noise variance relative to
         `noise_variance_`; 0 and 1 for other noise.
-    noise_gain_ : float or ndarray of shape (n_outputs,)
-        Gain in log evidence by heavy-tailed noise, in nats; zero if Gaussian noise was kept.
     n_iter_ : int
         Number of iterations of the solver; the largest of several outputs.
     n_features_in_ : int

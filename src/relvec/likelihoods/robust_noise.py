@@ -138,6 +138,8 @@ class StudentNoise:
     variance: float = math.nan
     """NaN before the first fit."""
     df: float = 4.0
+    gain: float = 0.0
+    """Gain in log evidence over Gaussian noise, in nats, of the model that has this noise."""
     df_bounds: ClassVar[tuple[float, float]] = (1.0, 200.0)
     """Below 1 the tails are heavier than any data call for; above 200 the noise is normal."""
     accuracy_range: ClassVar[float] = 1e3
@@ -243,6 +245,8 @@ class ContaminatedNoise:
     """NaN before the first fit."""
     share: float = 0.1
     ratio: float = 100.0
+    gain: float = 0.0
+    """Gain in log evidence over Gaussian noise, in nats, of the model that has this noise."""
     share_bounds: ClassVar[tuple[float, float]] = (1e-4, 0.45)
     """Ordinary rows are the majority."""
     largest_ratio: ClassVar[float] = 1e24
