@@ -30,6 +30,8 @@ OTHERS = [
     RVMRegressor(error_bars="plain", fit_intercept=False),
     RVMRegressor(error_bars="augmented", noise_variance=0.01),
     RVMRegressor(warm_start=True),
+    RVMRegressor(noise="heteroscedastic", effort="fast"),
+    SparseBayesRegressor(LinearBasis(), noise="heteroscedastic"),
     SparseBayesRegressor(effort="fast"),
     SparseBayesRegressor(LinearBasis()),
     SparseBayesRegressor(PolynomialBasis()),
