@@ -23,6 +23,7 @@ __all__ = [
     "ClassificationOptions",
     "MultiClassOptions",
     "RegressionOptions",
+    "check_auto_or_bool",
     "check_gain",
     "check_options",
     "option",
@@ -116,7 +117,7 @@ def _check_unless(
         check(name, value)
 
 
-_check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
+check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
 _check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
 
 
@@ -194,7 +195,7 @@ or Solver, default="auto"
         default="novelty", check=partial(check_choice, choices=("novelty", "plain", "augmented"))
     )
     calibrate: bool = option(default=True, check=check_bool)
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
 
@@ -264,7 +265,7 @@ class ClassificationOptions:
     penalty_curvature: str = option(
         default="bound", check=partial(check_choice, choices=("bound", "model"))
     )
-    fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)
+    fit_intercept: bool | str = option(default="auto", check=check_auto_or_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     largest_logit: float | str = option(
         default="auto", check=partial(_check_unless, "auto", check_positive)
@@ -273,7 +274,7 @@ class ClassificationOptions:
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
     )
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     random_state: Any = option(default=None)
 
 

@@ -14,6 +14,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Covers, Novelty, fit_novelty
 from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
@@ -208,16 +209,7 @@ class FittedOutput:
             )
         if self.novelty is None:
             return draws
-        # A root by eigenvalues, as the covariance is singular at the pivots; negative ones are
-        # rounding.
-        values, vectors = np.linalg.eigh(self.novelty.covariance(X))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        process = root @ rng.standard_normal(draws.shape)
-        fallback = self.novelty.fallback(X, mean)
-        own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
-        # One normal deviate per draw: which of the two means holds is common to all inputs.
-        between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
-        return (mean + fallback.shift)[:, None] + own + between + process
+        return add_novelty_draws(self.novelty, X, mean, draws, rng)
 
 
 def _training_blocks(

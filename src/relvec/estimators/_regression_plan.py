@@ -21,6 +21,7 @@ from relvec.estimators._noise import fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty, build_output
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._refine import refine_scales
+from relvec.estimators._solvers import bind_groups
 from relvec.estimators._sparse_linear import describe_selected_features
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
@@ -33,6 +34,7 @@ from relvec.solvers import (
     Problem,
     RidgeSolver,
     Solver,
+    TiedSolver,
     WarmStart,
 )
 
@@ -73,14 +75,14 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
         """Fit each output with the atoms of a basis that is bound to the inputs."""
-        outputs, problems = [], []
+        solver, outputs, problems = bind_groups(self.solver, bound), [], []
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.compute_moments(bound, data)
             previous = self.previous if len(self.previous) == len(all_moments) else ()
             for number, moments in enumerate(all_moments):
                 problem = self.make_problem(moments, bound, data.find_noise_unit(number))
                 warm_start = _make_warm_start(previous[number], bound, data.X) if previous else None
-                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                solution = solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
                 problems.append(problem)
                 outputs.append(
                     build_output(
@@ -276,7 +278,9 @@ class RegressionPlan(Plan[RegressionFit]):
         """Refine the length-scales by the evidence of the sparse model, and add them to the fit."""
         if scaled.learnt.group == SPARSE_LINEAR:
             scaled = scaled._replace(learnt=describe_selected_features(scaled.learnt, fit))
-        fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
+        fit = replace(fit, scaled=scaled)
+        if not isinstance(self.solver, TiedSolver):  # refined by the precisions of single atoms
+            fit = refine_scales(replace(self, previous=()), fit, data)
         return self.add_scale_uncertainty(fit, data)
 
     def add_scale_uncertainty(self, fit: RegressionFit, data: Data) -> RegressionFit:

@@ -13,6 +13,8 @@ from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
+from relvec.plotting.density import DensityDisplay
+from relvec.plotting.density_contours import DensityContourDisplay
 from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
@@ -39,6 +41,8 @@ __all__ = [
     "CoefficientDisplay",
     "CoefficientRow",
     "DecisionSurfaceDisplay",
+    "DensityContourDisplay",
+    "DensityDisplay",
     "EvidenceTraceDisplay",
     "ExtrapolationDisplay",
     "ExtrapolationMap",
