@@ -32,6 +32,8 @@ OTHERS = [
     RVMRegressor(warm_start=True),
     RVMRegressor(noise="robust"),
     SparseBayesRegressor(LinearBasis(), noise="student_t"),
+    RVMRegressor(noise="heteroscedastic", effort="fast"),
+    SparseBayesRegressor(LinearBasis(), noise="heteroscedastic"),
     SparseBayesRegressor(effort="fast"),
     SparseBayesRegressor(LinearBasis()),
     SparseBayesRegressor(PolynomialBasis()),
