@@ -369,13 +369,15 @@ def fit_novelty(
     *,
     falls_back: bool = False,
     covers: Covers | None = None,
+    relative_precision: Vector | None = None,
     tuning: PivotTuning = _TUNING,
 ) -> Novelty | None:
     """Select pivots among the training inputs and fit the `offset` of the added variance.
 
     Returns None if `kernel` is not a covariance. Without `target` all training inputs count as
     explained. With `falls_back`, predictions fall back to the mean of the targets. Pivots are
-    stored in `covers`, for other fits to the same inputs.
+    stored in `covers`, for other fits to the same inputs. `relative_precision` is that of the noise
+    of each row; by default it is one.
     """
     # Variance that the pivots leave unexplained at training inputs should stay below the noise.
     noise_share = posterior.noise_variance / amplitude
@@ -395,7 +397,10 @@ def fit_novelty(
     # training inputs look novel themselves. The offset is the fraction to ignore: it maximises the
     # leave-one-out predictive density of the training targets.
     weight = np.where(unexplained > 1e-6, weight, 0.0)  # at pivots all offsets are equivalent
-    mean, variance = posterior.leave_one_out(atoms.evaluate(inputs), target[rows])
+    relative = 1.0 if relative_precision is None else 1.0 / relative_precision[rows]
+    mean, variance = posterior.leave_one_out(
+        atoms.evaluate(inputs), target[rows], relative_variance=relative
+    )
     offsets = np.linspace(0.0, min(most, 0.99), 21)
     # Leave-one-out predictive variance for every offset on a grid, and its log density times two.
     total = variance + amplitude * _share_beyond(unexplained, offsets[:, None])

@@ -170,13 +170,17 @@ class Posterior:
         return self.unit(atoms) @ weights + (self.target_mean + offset)
 
     def leave_one_out(
-        self, atoms: Matrix, target: Vector, weight: Vector | float = 1.0
+        self,
+        atoms: Matrix,
+        target: Vector,
+        weight: Vector | float = 1.0,
+        relative_variance: Vector | float = 1.0,
     ) -> tuple[Vector, Vector]:
         """Predict each training row from the others, with precisions and noise held.
 
-        Exact for a Gaussian model: the leave-one-out residual is ``residual / (1 - weight * h)``
-        with the leverage ``h = u'S u``, and the variance is ``sigma^2 (1 + h / (1 - weight * h))``
-        (Rasmussen & Williams 2006, section 5.4.2).
+        Exact for a Gaussian model (Rasmussen & Williams 2006, section 5.4.2). With the leverage ``h
+        = u'S u``, the relative noise variance ``v`` and ``d = 1 - weight * h / v``, the
+        leave-one-out residual is ``residual / d``, and the variance is ``sigma^2 (v + h / d)``.
 
         Parameters
         ----------
@@ -184,6 +188,8 @@ class Posterior:
             The training rows.
         weight
             Frequency weight that is left out of each row; at most its weight in the fit.
+        relative_variance
+            Noise variance of each row in units of `noise_variance`.
 
         Returns
         -------
@@ -191,12 +197,12 @@ class Posterior:
             Predictive mean and variance of the left-out target, noise included.
         """
         leverage = self.variance(atoms) / self.noise_variance
-        # Sherman-Morrison for the removal of weight * u u' from G + Lam: u' S_without u = h / (1 -
-        # weight h). A row that alone determines a weight has leverage one: the bound avoids
-        # division by zero.
-        left = np.maximum(1.0 - weight * leverage, 1e-12)
+        # Sherman-Morrison for the removal of (weight / v) u u' from G + Lam: u' S_without u = h /
+        # (1 - weight h / v). A row that alone determines a weight has leverage one: the bound
+        # avoids division by zero.
+        left = np.maximum(1.0 - weight * leverage / relative_variance, 1e-12)
         mean = target - (target - self.predict(atoms)) / left
-        return mean, self.noise_variance * (1.0 + leverage / left)
+        return mean, self.noise_variance * (relative_variance + leverage / left)
 
 
 class TrainingBlock(NamedTuple):

@@ -35,7 +35,8 @@ def held_out(n_rows=50, n_outputs=2, seed=0):
     shape = (n_rows, n_outputs)
     variance, noise, extra = (rng.uniform(0.0, high, shape) for high in (2.0, 0.5, 1.0))
     squared = 3.0 * (variance + noise + extra) * rng.chisquare(1, shape)
-    return HeldOutPredictions(squared, variance, noise, extra, rng.choice([1.0, 2.0, 3.0], n_rows))
+    weight = rng.choice([1.0, 2.0, 3.0], n_rows)
+    return HeldOutPredictions(squared, variance, noise, extra, weight, np.ones_like(noise))
 
 
 @pytest.mark.parametrize("dof_fraction", [1.0, 0.7])

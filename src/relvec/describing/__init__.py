@@ -51,6 +51,7 @@ from relvec.describing.names import (
     get_feature_names,
     shorten,
 )
+from relvec.describing.noise import NoiseConstancy, assess_noise_constancy
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
@@ -67,8 +68,10 @@ __all__ = [
     "FitSummary",
     "InputGrid",
     "InputSlice",
+    "NoiseConstancy",
     "ReliabilityCurve",
     "Weights",
+    "assess_noise_constancy",
     "check_classifier",
     "check_feature_names",
     "check_labels",

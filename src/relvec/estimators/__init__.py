@@ -2,6 +2,7 @@
 
 from relvec.estimators._decide import Decision
 from relvec.estimators.classification import RVMClassifier, SparseBayesClassifier
+from relvec.estimators.counts import SparseBayesCountRegressor
 from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.estimators.density import SparseBayesDensity
@@ -20,6 +21,7 @@ __all__ = [
     "RVMRegressor",
     "SmoothDenoiser",
     "SparseBayesClassifier",
+    "SparseBayesCountRegressor",
     "SparseBayesDensity",
     "SparseBayesRegressor",
     "denoise",

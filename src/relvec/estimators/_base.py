@@ -19,13 +19,21 @@ from relvec._typing import ArrayLike
 from relvec.bases.base import BasisPart
 from relvec.estimators._basis_options import BasisMixin
 from relvec.estimators._components import ComponentsMixin
-from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_about_weights
+from relvec.estimators._inputs import (
+    check_range,
+    read_noise_variance,
+    read_weight,
+    validate_inputs,
+    warn_about_weights,
+)
 from relvec.estimators._length_scales import expose_length_scales
+from relvec.estimators._noise_prediction import NoisePredictionMixin
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
 from relvec.estimators._regression_plan import RegressionPlan
-from relvec.estimators._solvers import resolve_solver
+from relvec.estimators._solvers import read_precision, resolve_solver
+from relvec.posterior import noise_floor
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 
 PER_OUTPUT = {
@@ -45,6 +53,7 @@ PER_OUTPUT = {
 class BaseSparseBayesRegressor(
     BasisMixin,
     ComponentsMixin,
+    NoisePredictionMixin,
     CallbackSupportMixin,
     MultiOutputMixin,
     RegressorMixin,
@@ -57,17 +66,30 @@ class BaseSparseBayesRegressor(
         options: Any = self
         shared = resolve_common_options(options, monitor, allow_density=True)
         prior, noise = shared["prior"], options.noise_variance
+        if noise is not None and options.noise != "constant":
+            raise ValueError(
+                f"noise={options.noise!r} estimates the noise, but noise_variance={noise!r} gives "
+                'it. Use noise="constant" with noise_variance, or omit noise_variance.'
+            )
         default = {each.name: each.default for each in fields(options)}
-        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all_atoms)
+        precision = read_precision(options, prior)
+        resolve = partial(
+            resolve_solver,
+            options.solver,
+            needs_dense=prior.keeps_all_atoms,
+            precision=precision,
+        )
         return RegressionPlan(
             **shared,
             solver=with_learnt_rate(resolve(effort=options.effort), prior),
             fold_solver=with_learnt_rate(resolve(effort="fast"), prior),
             calibrate=bool(options.calibrate),
-            has_default_algorithm=all(
+            has_default_algorithm=precision == "atom"
+            and all(
                 isinstance(getattr(self, name), str) and getattr(self, name) == default[name]
                 for name in ("prior", "solver")
             ),
+            noise=options.noise,
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),
@@ -75,7 +97,11 @@ class BaseSparseBayesRegressor(
 
     @with_callbacks
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        noise_variance: ArrayLike | None = None,
     ) -> BaseSparseBayesRegressor:
         """Fit the model: select basis functions, estimate their weights and the noise variance.
 
@@ -89,6 +115,11 @@ class BaseSparseBayesRegressor(
         sample_weight : array-like of shape (n_samples,), optional
             Frequency weights: weight 2 is the same as the row given twice, weight 0 as the row left
             out. Default, 1 for each row.
+        noise_variance : array-like of shape (n_samples,) or (n_samples, n_outputs), optional
+            Known noise variance of each row, in squared units of the target, such as squared
+            measurement errors; with ``scale_noise=True``, up to a common factor. A row of weight 2
+            is two observations, each of this variance. By default all rows have the same noise
+            variance, which is estimated or the option `noise_variance`.
 
         Returns
         -------
@@ -100,6 +131,8 @@ class BaseSparseBayesRegressor(
         plan = self._resolve(make_monitor(self, context) if has_callbacks else None)
         n_features = getattr(self, "n_features_in_", None)
         data, is_single = self._validate_training_data(X, y, sample_weight)
+        if noise_variance is not None:
+            data, plan = self._use_noise_variance(noise_variance, data, plan)
         if n_features != self.n_features_in_:  # warm starts need the same features
             plan = replace(plan, previous=())
         if data.weight is not None and data.weight.sum() < 2.0 <= np.count_nonzero(data.weight):
@@ -110,7 +143,12 @@ class BaseSparseBayesRegressor(
                 UserWarning,
                 stacklevel=3,
             )
-        warn_about_weights(data.weight, stacklevel=4)
+        warn_about_weights(
+            data.weight,
+            "If the weights are inverse noise variances, give these variances as fit(X, y, "
+            "noise_variance=...), with scale_noise=True if they are known up to a factor.",
+            stacklevel=4,
+        )
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
         fit = plan.run(data)
         context.call_on_fit_task_end(estimator=self, X=data.X, y=y)
@@ -122,10 +160,36 @@ class BaseSparseBayesRegressor(
         self._warn(fit, plan, stacklevel=4)
         return self
 
+    def _use_noise_variance(
+        self, noise_variance: Any, data: Data, plan: RegressionPlan
+    ) -> tuple[Data, RegressionPlan]:
+        """Return data and plan of a fit with known noise variances."""
+        options: Any = self
+        if plan.noise_variance is not None:
+            raise ValueError(
+                f"noise_variance is given both in fit and as an option ({plan.noise_variance:g}). "
+                "Give one of them."
+            )
+        if plan.noise != "constant":
+            raise ValueError(
+                f"noise={plan.noise!r} estimates the noise, but noise_variance gives it. Use "
+                'noise="constant" with noise_variance, or omit noise_variance.'
+            )
+        if not callable(noise_variance) and np.ndim(noise_variance) == 0:
+            raise ValueError(
+                f"noise_variance of fit needs one entry per row; got {noise_variance!r}. For noise "
+                f"of one known variance use {type(self).__name__}(noise_variance=...)."
+            )
+        variances = read_noise_variance(noise_variance, data.X, data.targets.shape[1])
+        # Rows without noise would have infinite weight.
+        floors = [noise_floor(np.var(each), np.mean(each)) for each in data.targets.T]
+        data = data._replace(row_variance=np.maximum(variances, floors))
+        return data, replace(plan, is_row_variance_absolute=not options.scale_noise)
+
     def _warn(self, fit: RegressionFit, plan: RegressionPlan, *, stacklevel: int) -> None:
         """Warn about problems of a fit."""
         name = type(self).__name__
-        if plan.noise_variance is None and fit.outputs[0].posterior.n_effective < 1.0:
+        if not plan.is_noise_given and fit.outputs[0].posterior.n_effective < 1.0:
             warnings.warn(
                 f"{name} cannot estimate the noise variance from so few samples, so the error bars "
                 "are meaningless. Give noise_variance, or more data.",
@@ -218,7 +282,7 @@ def _describe_problem(
 ) -> str | None:
     """Return the text of a convergence warning about an output; None if there is no problem."""
     solution = output.solution
-    if plan.noise_variance is None and output.is_noise_rounding_error:
+    if not plan.is_noise_given and output.is_noise_rounding_error:
         return (
             "reached the limit of floating-point precision: the noise variance of the solver "
             f"({solution.noise_variance:.2g}) is not that of the residuals "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.learning.rows import select_learning_rows
@@ -28,25 +28,30 @@ class HeldOutPredictions(NamedTuple):
     variance: Matrix
     """Posterior variance of the function."""
     noise: Matrix
-    """Noise variance."""
+    """Noise variance of each row."""
     extra: Matrix
     """Variance added away from the data."""
     weight: Vector
     """Frequency weight of each row."""
+    relative: Matrix
+    """Noise variance of each row up to a factor that is common to all rows."""
 
     @classmethod
     def predict(cls, outputs: Sequence[FittedOutput], data: Data) -> HeldOutPredictions:
         """Predict rows with the outputs of a fit to other rows."""
         columns = []
-        for output, target in zip(outputs, data.targets.T, strict=True):
+        for number, (output, target) in enumerate(zip(outputs, data.targets.T, strict=True)):
             mean, variance, extra = output.moments(data.X)
-            noise = np.full(len(mean), output.posterior.noise_variance)
-            columns.append(((target - mean) ** 2, variance, noise, extra))
+            relative = np.ones(len(mean))
+            if data.row_variance is not None:
+                relative = data.row_variance[:, number]
+            noise = output.posterior.noise_variance / output.noise_unit * relative
+            columns.append(((target - mean) ** 2, variance, noise, extra, relative))
         weight = np.ones(len(data.targets)) if data.weight is None else data.weight
-        squared, variance, noise, extra = (
+        squared, variance, noise, extra, relative = (
             np.stack(each, axis=1) for each in zip(*columns, strict=True)
         )
-        return cls(squared, variance, noise, extra, weight)
+        return cls(squared, variance, noise, extra, weight, relative)
 
     @classmethod
     def concatenate(cls, parts: Sequence[HeldOutPredictions]) -> HeldOutPredictions:
@@ -56,8 +61,8 @@ class HeldOutPredictions(NamedTuple):
         would have too much influence.
         """
         held = cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-        pooled = np.average(held.noise, axis=0, weights=held.weight)
-        return held._replace(noise=np.broadcast_to(pooled, held.noise.shape))
+        pooled = np.average(held.noise / held.relative, axis=0, weights=held.weight)
+        return held._replace(noise=pooled * held.relative)
 
     @property
     def within_data(self) -> HeldOutPredictions:
@@ -77,6 +82,18 @@ class HeldOutPredictions(NamedTuple):
         known = self.variance + self.noise
         columns = zip(self.squared_error.T, known.T, self.extra.T, strict=True)
         return np.array([_solve_calibration(*each, self.weight, dof_fraction) for each in columns])
+
+    def posterior_calibration(self) -> Vector:
+        """Return the factor of the posterior variance of each output if the noise is known.
+
+        The factor, at least one, maximises the log predictive density. Where the noise is known,
+        the mean of squared errors says little about the posterior variance: rows with little noise
+        say most, and the likelihood gives them their weight.
+        """
+        columns = zip(
+            self.squared_error.T, self.variance.T, (self.noise + self.extra).T, strict=True
+        )
+        return np.array([_maximise_density(*each, self.weight) for each in columns])
 
     def log_density(self, *, calibrate: bool) -> Vector:
         """Log predictive density of each row in nats, summed over outputs."""
@@ -106,6 +123,20 @@ def _solve_calibration(
     return math.exp(float(brentq(excess, 0.0, highest, xtol=1e-6)))
 
 
+def _maximise_density(
+    squared_error: Vector, variance: Vector, noise: Vector, weight: Vector
+) -> float:
+    """Find the factor of `variance` that maximises the log density of errors, from one on."""
+
+    def loss(log_factor: float) -> float:
+        total = math.exp(log_factor) * variance + noise
+        return float(weight @ (np.log(total) + squared_error / total))
+
+    # Two posteriors that differ in variance by more than a factor of 100 are different models.
+    found = minimize_scalar(loss, bounds=(0.0, math.log(100.0)), method="bounded")
+    return math.exp(found.x) if loss(found.x) < loss(0.0) else 1.0
+
+
 def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
     """Return the distinct rows of inputs and targets, and how often each occurs.
 
@@ -129,8 +160,11 @@ def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:
         X = np.unique(np.array(keys, dtype=object), return_inverse=True)[1].astype(float)[:, None]
     elif X.dtype == object:
         X = sort_keys = np.arange(float(len(X)))[:, None]
-    rows, counts = select_learning_rows(X, data.targets, weight, len(X), 0, are_labels=False)
-    order = np.lexsort(np.hstack([sort_keys[rows], data.targets[rows]]).T[::-1])
+    targets = data.targets
+    if data.row_variance is not None:  # rows of different noise are not copies
+        targets = np.hstack([targets, data.row_variance])
+    rows, counts = select_learning_rows(X, targets, weight, len(X), 0, are_labels=False)
+    order = np.lexsort(np.hstack([sort_keys[rows], targets[rows]]).T[::-1])
     return rows[order], counts[order]
 
 

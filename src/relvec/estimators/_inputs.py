@@ -11,9 +11,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from relvec._checks import as_object_array, check_finite_input
-from relvec._typing import ArrayLike, Vector
+from relvec._typing import ArrayLike, Matrix, Vector
 
-__all__ = ["check_range", "read_weight", "validate_inputs", "warn_about_weights"]
+__all__ = [
+    "check_range",
+    "read_noise_variance",
+    "read_weight",
+    "validate_inputs",
+    "warn_about_weights",
+]
 
 MAX_MEAN_WEIGHT = 2.0
 """Mean of weights that are not whole numbers above which a warning is issued. Importance weights
@@ -122,7 +128,40 @@ def read_weight(sample_weight: ArrayLike, X: Any) -> Vector | None:
     return None if (weight == 1.0).all() else weight
 
 
-def warn_about_weights(weight: Vector | None, *, stacklevel: int) -> None:
+def read_noise_variance(noise_variance: Any, X: Any, n_outputs: int) -> Matrix:
+    """Validate noise variances of rows, and return one column per output.
+
+    Parameters
+    ----------
+    noise_variance : float, array-like or callable
+        One number, one for each row, one for each row and output, or a function of `X` that returns
+        one of these.
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Validated inputs.
+    n_outputs : int
+        Number of outputs.
+    """
+    values = noise_variance(X) if callable(noise_variance) else noise_variance
+    check_finite_input(values, "noise_variance")
+    variances = np.asarray(values, dtype=np.float64)
+    shape = (X.shape[0], n_outputs)
+    if variances.shape == shape[:1]:
+        variances = variances[:, None]
+    if variances.ndim and variances.shape not in (shape, (shape[0], 1)):
+        raise ValueError(
+            f"noise_variance must be a number or an array of shape {shape[:1]}"
+            f"{f' or {shape}' if n_outputs > 1 else ''}, one entry per row; got shape "
+            f"{np.shape(values)}."
+        )
+    if (variances < 0.0).any():
+        raise ValueError(
+            f"noise_variance must not be negative; got {variances.min():g}. It is a variance, the "
+            "square of a standard deviation."
+        )
+    return np.broadcast_to(variances, shape)
+
+
+def warn_about_weights(weight: Vector | None, advice: str = "", *, stacklevel: int) -> None:
     """Warn about weights that are not whole numbers and have a large mean."""
     if weight is None:
         return
@@ -132,9 +171,8 @@ def warn_about_weights(weight: Vector | None, *, stacklevel: int) -> None:
     warnings.warn(
         f"sample_weight sums to {given.sum():.3g} for {len(given)} rows and contains fractions. "
         "Sample weights are frequency weights, so the data count as that many independent rows: "
-        "the model keeps too many basis functions and its error bars are too narrow. If the "
-        "weights are inverse variances or importance weights, divide them by their mean; if they "
-        "are counts, round them.",
+        "the model keeps too many basis functions and its error bars are too narrow. Divide "
+        f"importance weights by their mean; round counts. {advice}".rstrip(),
         UserWarning,
         stacklevel=stacklevel,
     )

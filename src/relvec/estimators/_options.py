@@ -16,12 +16,14 @@ from functools import partial
 from typing import Any, TypeVar, dataclass_transform
 
 from relvec._checks import check_bool, check_choice, check_positive
+from relvec.estimators._noise import NOISE_KINDS
 from relvec.solvers import EFFORTS, Monitor
 
 __all__ = [
     "ClassificationOptions",
     "MultiClassOptions",
     "RegressionOptions",
+    "check_auto_or_bool",
     "check_gain",
     "check_options",
     "option",
@@ -115,7 +117,7 @@ def _check_unless(
         check(name, value)
 
 
-_check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
+check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
 _check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
 
 
@@ -142,9 +144,16 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
+    noise : {"constant", "heteroscedastic"}, default="constant"
+        Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
+        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`);
+        if the data do not show that it varies, the fit is that of "constant" (`noise_gain_` is 0).
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).
+    scale_noise : bool, default=False
+        Whether noise variances of rows given in `fit` are known up to a common factor only, which
+        is then estimated.
     fit_intercept : bool, default=True
         Whether to fit an intercept, with a flat prior.
     min_gain : float or "auto", default="auto"
@@ -177,14 +186,16 @@ or Solver, default="auto"
     prior: Any = option(default="flat")
     solver: Any = option(default="auto")
     effort: str = option(default="balanced", check=partial(check_choice, choices=EFFORTS))
+    noise: str = option(default="constant", check=partial(check_choice, choices=NOISE_KINDS))
     noise_variance: float | None = option(default=None, check=_check_noise)
+    scale_noise: bool = option(default=False, check=check_bool)
     fit_intercept: bool = option(default=True, check=check_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain", "augmented"))
     )
     calibrate: bool = option(default=True, check=check_bool)
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
 
@@ -254,7 +265,7 @@ class ClassificationOptions:
     penalty_curvature: str = option(
         default="bound", check=partial(check_choice, choices=("bound", "model"))
     )
-    fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)
+    fit_intercept: bool | str = option(default="auto", check=check_auto_or_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     largest_logit: float | str = option(
         default="auto", check=partial(_check_unless, "auto", check_positive)
@@ -263,7 +274,7 @@ class ClassificationOptions:
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
     )
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     random_state: Any = option(default=None)
 
 

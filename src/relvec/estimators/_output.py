@@ -14,11 +14,18 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Covers, Novelty, fit_novelty
 from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
+from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
-from relvec.likelihoods import GaussianPrediction
+from relvec.likelihoods import (
+    GaussianPrediction,
+    NoiseMixture,
+    NoiseModel,
+    ScaleMixturePrediction,
+)
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
 
@@ -49,7 +56,16 @@ class FittedOutput:
     augmentation: Augmentation | None = None
     scale_uncertainty: ScaleUncertainty | None = None
     calibration: float = 1.0
-    """Factor of noise variance and posterior covariance in predictions, from held-out rows."""
+    """Factor of noise variance and posterior covariance in predictions, from held-out rows; of the
+    posterior covariance alone if the noise is known."""
+    is_noise_known: bool = False
+    """Whether noise variances were given, not only up to a factor."""
+    noise_unit: float = 1.0
+    """Given noise variance of a row of average precision; one if the noise variance is constant."""
+    noise: NoiseModel | None = None
+    """Distribution of the noise; None for Gaussian noise of constant or given variance."""
+    has_row_variance: bool = False
+    """Whether the training rows had noise variances of their own."""
 
     @property
     def is_noise_rounding_error(self) -> bool:
@@ -99,17 +115,61 @@ class FittedOutput:
         )
 
     @property
-    def predictive_noise_variance(self) -> float:
-        """Noise variance of new targets, with calibration."""
-        return self.calibration * self.posterior.noise_variance
+    def noise_calibration(self) -> float:
+        """Factor of the noise variance in predictions."""
+        return 1.0 if self.is_noise_known else self.calibration
 
-    def predict_target(self, X: Any, include_noise: bool = True) -> GaussianPrediction:
+    @property
+    def needs_row_variance(self) -> bool:
+        """Whether noise variances were given in fit, so that those of new rows are not known."""
+        return self.has_row_variance and self.noise is None
+
+    def predict_noise(self, X: Any, row_variance: Vector | None = None) -> NoiseMixture:
+        """Distribution of the noise of new targets, with calibration.
+
+        With `row_variance`, in the units of the noise variances given in fit, the noise is Gaussian
+        of these variances.
+        """
+        if row_variance is not None and not self.needs_row_variance:
+            return NoiseMixture(row_variance[:, None], np.ones(1))
+        common = self.noise_calibration * self.posterior.noise_variance / self.noise_unit
+        if row_variance is not None:
+            return NoiseMixture(common * row_variance[:, None], np.ones(1))
+        if self.noise is not None:
+            relative = self.noise.components(X)
+            return NoiseMixture(common * relative.variance, relative.weight)
+        # Without given variances nothing is known about the noise of new rows.
+        common = 0.0 if self.needs_row_variance else common
+        return NoiseMixture(np.full((X.shape[0], 1), common), np.ones(1))
+
+    def find_row_noise(self, X: Any, row_variance: Vector | None, weight: Vector | None) -> Vector:
+        """Noise variances of all training rows in the fit, in units of the posterior's.
+
+        `row_variance` are those given in fit, if any, `weight` the frequency weights.
+        """
+        if isinstance(self.noise, HeteroscedasticNoise):
+            # The regression used 1 / E[1 / variance], not the variance of a prediction.
+            return self.noise.row_variance(X, weight) / self.noise_unit
+        noise = self.predict_noise(X, row_variance).total_variance
+        # the fit had the noise variances without their calibration
+        return noise / (self.noise_calibration * self.posterior.noise_variance)
+
+    def predict_target(
+        self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
+    ) -> GaussianPrediction | ScaleMixturePrediction:
         """Predictive distribution of new targets or, without noise, of the function."""
         mean, variance, extra = self.moments(X)
-        noise = self.predictive_noise_variance if include_noise else 0.0
-        return GaussianPrediction(mean, self.calibration * variance + extra + noise)
+        latent = self.calibration * variance + extra
+        if not include_noise:
+            return GaussianPrediction(mean, latent)
+        noise = self.predict_noise(X, row_variance)
+        if noise.variance.shape[1] == 1:
+            return GaussianPrediction(mean, latent + noise.variance[:, 0])
+        return ScaleMixturePrediction(mean, latent[:, None] + noise.variance, noise.weight)
 
-    def covariance(self, X: Any, include_noise: bool = True) -> Matrix:
+    def covariance(
+        self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
+    ) -> Matrix:
         """Covariance of new targets or, without noise, of the function, between all rows."""
         atoms = self.atoms.evaluate(X)
         covariance = self.posterior.joint_covariance(atoms)
@@ -129,7 +189,8 @@ class FittedOutput:
             covariance += np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
         if include_noise:
-            covariance.flat[:: len(covariance) + 1] += self.predictive_noise_variance
+            noise = self.predict_noise(X, row_variance)
+            covariance.flat[:: len(covariance) + 1] += noise.total_variance
         return covariance
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
@@ -148,22 +209,14 @@ class FittedOutput:
             )
         if self.novelty is None:
             return draws
-        # A root by eigenvalues, as the covariance is singular at the pivots; negative ones are
-        # rounding.
-        values, vectors = np.linalg.eigh(self.novelty.covariance(X))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        process = root @ rng.standard_normal(draws.shape)
-        fallback = self.novelty.fallback(X, mean)
-        own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
-        # One normal deviate per draw: which of the two means holds is common to all inputs.
-        between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
-        return (mean + fallback.shift)[:, None] + own + between + process
+        return add_novelty_draws(self.novelty, X, mean, draws, rng)
 
 
 def _training_blocks(
-    bound: BoundBasis, active: IndexArray, X: Any, target: Vector, weight: Vector | None
+    bound: BoundBasis, active: IndexArray, data: Data, number: int
 ) -> Iterator[TrainingBlock]:
     """Evaluate the active atoms at the training rows, in blocks if they are many."""
+    X, target, weight = data.X, data.targets[:, number], data.regression_weight(number)
     n_samples = len(target)
     size = max(1, (1 << 23) // max(len(active), 1))  # blocks of 64 megabytes
     if size >= n_samples:
@@ -180,21 +233,19 @@ def build_output(
     problem: Problem,
     solution: Solution,
     bound: BoundBasis,
-    X: Any,
-    target: Vector | None,
-    sample_weight: Vector | None,
+    data: Data,
+    number: int,
     *,
     has_intercept: bool,
 ) -> FittedOutput:
-    """Compute the posterior of the weights with the precisions of the solver.
+    """Compute the posterior of the weights of an output with the precisions of the solver.
 
-    Without `target` the posterior is computed from the moments, and `X` is a sample of the training
-    inputs.
+    From statistics in place of targets the posterior is computed from the moments.
     """
     atoms, prior = bound.atoms.subset(solution.active), problem.prior
     blocks = None
-    if target is not None:
-        blocks = _training_blocks(bound, solution.active, X, target, sample_weight)
+    if data.statistics is None:
+        blocks = _training_blocks(bound, solution.active, data, number)
     # Under Gamma and Laplace priors the solver estimates the noise variance jointly. Otherwise it
     # is recomputed from the residuals.
     is_joint = not prior.is_removable or prior.rate_hyperprior is not None
@@ -212,7 +263,18 @@ def build_output(
     )
     is_constant = posterior.target_variance == 0.0
     objective = posterior.log_evidence if is_constant else solution.objective
-    return FittedOutput(solution.active, atoms, posterior, solution, objective)
+    output = FittedOutput(solution.active, atoms, posterior, solution, objective)
+    if data.row_variance is None:
+        return output
+    log_precision = data.log_precision(number)
+    return replace(
+        output,
+        posterior=replace(posterior, log_evidence=posterior.log_evidence + log_precision),
+        objective=objective + log_precision,
+        noise_unit=data.find_noise_unit(number),
+        has_row_variance=True,
+        is_noise_known=problem.noise_variance is not None,
+    )
 
 
 def add_far_uncertainty(
@@ -253,9 +315,16 @@ def add_far_uncertainty(
     target = data.targets[:, number] if data.statistics is None else None
     if error_bars == "augmented" and not is_noise_negligible(posterior.noise_variance, amplitude):
         assert target is not None  # checked by estimators
-        return _augment_output(output, kernel, amplitude, data, target)
+        return _augment_output(output, kernel, amplitude, data, number)
     if process is None and target is not None:
-        process = fit_prior_process(kernel, data.X, target, data.weight, learnt)
+        process = fit_prior_process(
+            kernel,
+            data.X,
+            target,
+            data.weight,
+            learnt,
+            relative_precision=data.relative_precision(number),
+        )
     if process is not None:
         # At least the variance that the noise does not explain: error bars away from the data
         # should not be narrower than the spread of the targets.
@@ -270,6 +339,7 @@ def add_far_uncertainty(
         amplitude,
         falls_back=falls_back,
         covers=covers,
+        relative_precision=data.relative_precision(number),
     )
     return replace(output, novelty=novelty)
 
@@ -290,13 +360,14 @@ def _find_far_kernel(fit: RegressionFit, data: Data) -> tuple[Any, LearntLengthS
 
 
 def _augment_output(
-    output: FittedOutput, kernel: Any, amplitude: float, data: Data, target: Vector
+    output: FittedOutput, kernel: Any, amplitude: float, data: Data, number: int
 ) -> FittedOutput:
     """Return the output with a kernel added at each test input (RVM*).
 
     Rasmussen & Quiñonero-Candela (2005), Healing the relevance vector machine through augmentation.
     """
-    root = np.ones(len(target)) if data.weight is None else np.sqrt(data.weight)
+    target, weight = data.targets[:, number], data.regression_weight(number)
+    root = np.ones(len(target)) if weight is None else np.sqrt(weight)
     # C^-1 t sigma^2 = t - Phi mu, times root weights; see `Augmentation.correction`.
     residual = (target - output.posterior.predict(output.atoms.evaluate(data.X))) * root
     augmentation = Augmentation(

@@ -49,11 +49,61 @@ class Data(NamedTuple):
     """Class of each row; all zero in regression."""
     statistics: SufficientStatistics | None = None
     """Sufficient statistics in place of targets; `X` is then a sample of the training inputs."""
+    row_variance: Matrix | None = None
+    """Noise variance of each row and output, up to a factor common to all rows; None if the noise
+    variance is constant."""
 
     def subset(self, rows: IndexArray) -> Data:
         """Return some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return Data(self.X[rows], self.targets[rows], weight, self.groups[rows])
+        variance = None if self.row_variance is None else self.row_variance[rows]
+        part = Data(self.X[rows], self.targets[rows], weight, self.groups[rows])
+        return part._replace(row_variance=variance)
+
+    def find_noise_unit(self, number: int) -> float:
+        """Return the noise variance of a row of average precision: the harmonic mean over rows."""
+        if self.row_variance is None:
+            return 1.0
+        return 1.0 / float(np.average(1.0 / self.row_variance[:, number], weights=self.weight))
+
+    def relative_precision(self, number: int) -> Vector | None:
+        """Return ``h / v`` of each row, with the harmonic mean ``h`` of the noise variances ``v``.
+
+        None if the noise variance is constant.
+        """
+        if self.row_variance is None:
+            return None
+        result: Vector = self.find_noise_unit(number) / self.row_variance[:, number]
+        return result
+
+    def regression_weight(self, number: int) -> Vector | None:
+        """Return the weights of a regression on one output: frequency times relative precision.
+
+        These weights sum to the number of observations. The common noise variance of the weighted
+        regression is that of a row with ``v = h``.
+        """
+        precision = self.relative_precision(number)
+        if precision is None or self.weight is None:
+            return self.weight if precision is None else precision
+        return self.weight * precision
+
+    def mean_regression_weight(self) -> Vector | None:
+        """Return the regression weights, averaged over outputs."""
+        each = list(map(self.regression_weight, range(self.targets.shape[1])))
+        return self.weight if self.row_variance is None else np.mean(np.array(each), axis=0)
+
+    def log_precision(self, number: int) -> float:
+        """Return the sum over observations of half the log relative precision, ``log(h / v) / 2``.
+
+        The log density of targets with unequal noise exceeds that of the weighted regression by
+        this: ``log N(t | f, sigma^2 v / h) = log N(t | f, sigma^2)^(h / v) + log(h / v) / 2``,
+        apart from the constants ``log(2 pi sigma^2)``, which count observations.
+        """
+        precision = self.relative_precision(number)
+        if precision is None:
+            return 0.0
+        each = np.log(precision)
+        return 0.5 * float(each.sum() if self.weight is None else self.weight @ each)
 
 
 @dataclass(frozen=True)
@@ -137,7 +187,7 @@ class Plan(ABC, Generic[AnyFit]):
     def learn_length_scales(self, data: Data) -> list[ScaledBasis]:
         """Return the basis with each of the candidate length-scales."""
         assert self.learner is not None
-        X, targets, weight = data.X, data.targets, data.weight
+        X, targets, weight = data.X, data.targets, data.mean_regression_weight()
         check_dense(X, "KernelBasis")
         if X.dtype == object:
             raise ValueError(

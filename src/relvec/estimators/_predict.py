@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relvec._checks import check_finite_input, check_integer, check_probability
 from relvec._typing import Matrix, Vector
-from relvec.estimators._inputs import validate_inputs
+from relvec.estimators._inputs import read_noise_variance, validate_inputs
 from relvec.estimators._output import FittedOutput
 
 if TYPE_CHECKING:
@@ -45,6 +45,30 @@ class PredictionMixin:
             )
         return X, targets
 
+    def _read_noise(
+        self, X: Any, noise_variance: Any, include_noise: bool, *, is_required: bool = False
+    ) -> list[Vector | None]:
+        """Validate noise variances of new rows; return those of each output, or None for each."""
+        n_outputs, is_known = len(self.outputs_), self.outputs_[0].needs_row_variance
+        if noise_variance is not None and not include_noise:
+            raise ValueError("noise_variance has no effect with include_noise=False. Omit one.")
+        if noise_variance is not None:
+            return [*read_noise_variance(noise_variance, X, n_outputs).T]
+        if is_known and is_required:
+            raise ValueError(
+                f"{type(self).__name__} was fitted with noise_variance for each row, so the noise "
+                "of these rows is not known. Give their noise_variance."
+            )
+        if is_known and include_noise:
+            warnings.warn(
+                f"{type(self).__name__} was fitted with noise_variance for each row, so the noise "
+                "of new rows is not known: predictions are those of the function, without noise. "
+                "Give noise_variance for the new rows, or include_noise=False.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return [None] * n_outputs
+
     def _stack_outputs(self, answers: Iterable[Any]) -> Any:
         """Return the result of a single output, or those of several along a last axis."""
         several = list(answers)
@@ -57,6 +81,7 @@ class PredictionMixin:
         return_cov: bool = False,
         *,
         include_noise: bool = True,
+        noise_variance: Any = None,
     ) -> Vector | tuple[Vector, Vector] | tuple[Vector, Matrix]:
         """Predict the target, with its standard deviation or covariance if requested.
 
@@ -75,6 +100,11 @@ class PredictionMixin:
         include_noise : bool, default=True
             Whether the predictive distribution is that of a new target, which includes noise, or
             that of the function.
+        noise_variance : float, array-like of shape (n_samples,) or callable, optional
+            Noise variance of the new rows, or a function of `X` that returns it, in the units of
+            the noise variances given in fit, else in squared units of the target. By default the
+            noise is that of the model; if noise variances were given in fit, those of new rows are
+            not known and the noise is left out, with a warning.
 
         Returns
         -------
@@ -105,20 +135,27 @@ class PredictionMixin:
                 "return_std and return_cov exclude each other. Set one of them to False."
             )
         X = self._validate(X)
+        mean = self._stack_outputs(output.predict_mean(X) for output in self.outputs_)
+        if not (return_std or return_cov):
+            return mean
+        variances = self._read_noise(X, noise_variance, include_noise)
+        pairs = list(zip(self.outputs_, variances, strict=True))
         if return_std:
-            known = [output.predict_target(X, include_noise) for output in self.outputs_]
+            known = [output.predict_target(X, include_noise, each) for output, each in pairs]
             return self._stack_outputs(p.mean for p in known), self._stack_outputs(
                 p.std for p in known
             )
-        mean = self._stack_outputs(output.predict_mean(X) for output in self.outputs_)
-        if not return_cov:
-            return mean
         return mean, self._stack_outputs(
-            each.covariance(X, include_noise) for each in self.outputs_
+            output.covariance(X, include_noise, each) for output, each in pairs
         )
 
     def predict_interval(
-        self, X: Any, coverage: Any = 0.95, *, include_noise: bool = True
+        self,
+        X: Any,
+        coverage: Any = 0.95,
+        *,
+        include_noise: bool = True,
+        noise_variance: Any = None,
     ) -> Matrix:
         """Predict intervals that cover a new target with probability `coverage`.
 
@@ -130,6 +167,11 @@ class PredictionMixin:
             Probability, strictly between 0 and 1.
         include_noise : bool, default=True
             Whether intervals cover a new target, which includes noise, or the function.
+        noise_variance : float, array-like of shape (n_samples,) or callable, optional
+            Noise variance of the new rows, or a function of `X` that returns it, in the units of
+            the noise variances given in fit, else in squared units of the target. By default the
+            noise is that of the model; if noise variances were given in fit, those of new rows are
+            not known and the noise is left out, with a warning.
 
         Returns
         -------
@@ -149,8 +191,10 @@ class PredictionMixin:
         """
         coverage = check_probability("coverage", coverage)
         X = self._validate(X)
+        variances = self._read_noise(X, noise_variance, include_noise)
         return self._stack_outputs(
-            output.predict_target(X, include_noise).interval(coverage) for output in self.outputs_
+            output.predict_target(X, include_noise, each).interval(coverage)
+            for output, each in zip(self.outputs_, variances, strict=True)
         )
 
     def extrapolating(self, X: Any) -> Vector:
@@ -202,6 +246,7 @@ class PredictionMixin:
         random_state: Any = 0,
         *,
         include_noise: bool = True,
+        noise_variance: Any = None,
     ) -> Matrix:
         """Draw samples of targets or functions from the predictive distribution.
 
@@ -215,6 +260,11 @@ class PredictionMixin:
             Seed of the draws.
         include_noise : bool, default=True
             Whether to draw targets, which include noise, or functions.
+        noise_variance : float, array-like of shape (n_rows,) or callable, optional
+            Noise variance of the new rows, or a function of `X` that returns it, in the units of
+            the noise variances given in fit, else in squared units of the target. By default the
+            noise is that of the model; if noise variances were given in fit, those of new rows are
+            not known and the noise is left out, with a warning.
 
         Returns
         -------
@@ -238,16 +288,15 @@ class PredictionMixin:
         n_samples = check_integer("n_samples", n_samples, minimum=1)
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        draws = []
-        for output in self.outputs_:
+        variances, draws = self._read_noise(X, noise_variance, include_noise), []
+        for output, each in zip(self.outputs_, variances, strict=True):
             functions = output.sample_functions(X, n_samples, rng)
             if include_noise:
-                scale = math.sqrt(output.predictive_noise_variance)
-                functions = functions + scale * rng.standard_normal(functions.shape)
+                functions = functions + output.predict_noise(X, each).sample(n_samples, rng)
             draws.append(functions)
         return draws[0] if self._single else np.stack(draws, axis=1)
 
-    def log_predictive_density(self, X: Any, y: Any) -> Vector:
+    def log_predictive_density(self, X: Any, y: Any, *, noise_variance: Any = None) -> Vector:
         """Compute the log predictive density of observed targets, in nats.
 
         Parameters
@@ -256,6 +305,9 @@ class PredictionMixin:
             Inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
+        noise_variance : float, array-like of shape (n_samples,) or callable, optional
+            Noise variance of the rows, as in `predict`; required if noise variances were given in
+            fit.
 
         Returns
         -------
@@ -274,13 +326,19 @@ class PredictionMixin:
         (True, True)
         """
         X, targets = self._validate_pair(X, y)
+        variances = self._read_noise(X, noise_variance, True, is_required=True)
         return self._stack_outputs(
-            output.predict_target(X).log_density(target)
-            for output, target in zip(self.outputs_, targets.T, strict=True)
+            output.predict_target(X, True, each).log_density(target)
+            for output, target, each in zip(self.outputs_, targets.T, variances, strict=True)
         )
 
     def leave_one_out(
-        self, X: Any, y: Any, sample_weight: Any | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any | None = None,
+        *,
+        noise_variance: Any = None,
     ) -> tuple[Vector, Vector]:
         """Predict each training row from all others, with fixed precisions and noise variance.
 
@@ -296,6 +354,8 @@ class PredictionMixin:
         sample_weight : array-like of shape (n_samples,), optional
             Frequency weights of the fit; default, 1 for each row. A row is left out with all its
             weight.
+        noise_variance : array-like of shape (n_samples,), optional
+            Noise variances that were given in fit; required if there were any.
 
         Returns
         -------
@@ -318,11 +378,45 @@ class PredictionMixin:
         X, targets = self._validate_pair(X, y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         means, variances = [], []
-        for output, target in zip(self.outputs_, targets.T, strict=True):
-            known = output.posterior.leave_one_out(output.atoms.evaluate(X), target, weight)
-            means.append(known[0])
-            variances.append(output.calibration * known[1])
+        given = self._read_noise(X, noise_variance, True, is_required=True)
+        for output, target, each in zip(self.outputs_, targets.T, given, strict=True):
+            noise, posterior = output.predict_noise(X, each).total_variance, output.posterior
+            relative = output.find_row_noise(X, each, weight)
+            mean, variance = posterior.leave_one_out(
+                output.atoms.evaluate(X), target, weight, relative
+            )
+            means.append(mean)
+            # calibrated noise, and calibrated variance of the function
+            spread = variance - posterior.noise_variance * relative
+            variances.append(noise + output.calibration * spread)
         return self._stack_outputs(means), np.sqrt(self._stack_outputs(variances))
+
+    @property
+    def noise_scale_(self) -> float | Vector:
+        """Factor of the noise variances given in fit: 1, or estimated with ``scale_noise=True``.
+
+        If the given variances are right it is about 1 (the reduced chi-squared of physicists).
+
+        Examples
+        --------
+        Variances that are four times too small:
+
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.linspace(-3, 3, 200)[:, np.newaxis]
+        >>> variance = 0.01 * np.exp(rng.normal(size=200))
+        >>> y = np.sin(X[:, 0]) + 2.0 * np.sqrt(variance) * rng.normal(size=200)
+        >>> model = RVMRegressor(gamma=0.5, scale_noise=True).fit(X, y, noise_variance=variance)
+        >>> round(model.noise_scale_)
+        4
+        """
+        check_is_fitted(self)
+        if not self.outputs_[0].needs_row_variance:
+            raise AttributeError("noise_scale_ exists only if fit was given noise_variance.")
+        return self._stack_outputs(
+            output.posterior.noise_variance / output.noise_unit for output in self.outputs_
+        )
 
     @property
     def weight_covariance_(self) -> Matrix | list[Matrix]:

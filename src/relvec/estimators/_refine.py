@@ -61,7 +61,7 @@ def _fit_refined(
         centers[active[is_kernel] - atoms.start],
         fit.bound.dictionary.columns(active[~is_kernel]),
         data.targets[:, 0],
-        data.weight,
+        data.regression_weight(0),
         centre=plan.fit_intercept,
         objective=objective._replace(prior=problem.prior.with_rate(solution.laplace_rate)),
     )

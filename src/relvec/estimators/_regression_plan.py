@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +17,11 @@ from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._calibrate import compare_before_fit, select_and_calibrate
 from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows
 from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._noise import fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty, build_output
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._refine import refine_scales
+from relvec.estimators._solvers import bind_groups
 from relvec.estimators._sparse_linear import describe_selected_features
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
@@ -31,6 +34,7 @@ from relvec.solvers import (
     Problem,
     RidgeSolver,
     Solver,
+    TiedSolver,
     WarmStart,
 )
 
@@ -45,6 +49,11 @@ class RegressionPlan(Plan[RegressionFit]):
     fit_intercept: bool
     noise_variance: float | None
     """Fixed noise variance, in squared units of the target; None to estimate it."""
+    is_row_variance_absolute: bool = False
+    """Whether the noise variances of rows are given in squared units of the target, so that no
+    common factor is estimated."""
+    noise: str = "constant"
+    """Distribution of the noise; see `relvec.estimators._noise`."""
     previous: tuple[FittedOutput, ...] = ()
     """Outputs of an earlier fit, for a warm start."""
     calibrate: bool = True
@@ -56,27 +65,28 @@ class RegressionPlan(Plan[RegressionFit]):
     length_scale_uncertainty: bool | None = None
     """Whether error bars include the uncertainty of length-scales; None not to compute it."""
 
+    def run(self, data: Data) -> RegressionFit:
+        """Fit with constant Gaussian noise, then the noise model."""
+        return fit_noise_model(self, super().run(data), data)
+
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit each output with the same candidate atoms."""
-        bound = self.bind_basis(basis, data)
-        outputs, problems = [], []
+        return self.fit_bound(self.bind_basis(basis, data), data)
+
+    def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
+        """Fit each output with the atoms of a basis that is bound to the inputs."""
+        solver, outputs, problems = bind_groups(self.solver, bound), [], []
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.compute_moments(bound, data)
             previous = self.previous if len(self.previous) == len(all_moments) else ()
             for number, moments in enumerate(all_moments):
-                problem = self.make_problem(moments, bound)
+                problem = self.make_problem(moments, bound, data.find_noise_unit(number))
                 warm_start = _make_warm_start(previous[number], bound, data.X) if previous else None
-                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                solution = solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
                 problems.append(problem)
                 outputs.append(
                     build_output(
-                        problem,
-                        solution,
-                        bound,
-                        data.X,
-                        data.targets[:, number] if data.statistics is None else None,
-                        data.weight,
-                        has_intercept=self.fit_intercept,
+                        problem, solution, bound, data, number, has_intercept=self.fit_intercept
                     )
                 )
         return RegressionFit(bound, tuple(outputs), tuple(problems), all_moments[0].n_fetched)
@@ -118,13 +128,20 @@ class RegressionPlan(Plan[RegressionFit]):
                     "moments."
                 )
             return data.statistics.all_moments(centre=self.fit_intercept)
-        all_moments = compute_moments(
+        make = partial(
+            compute_moments,
             bound.dictionary,
-            data.targets,
-            data.weight,
             centre=self.fit_intercept,
             low_memory=self.low_memory,
         )
+        if data.row_variance is None:
+            all_moments = make(data.targets, data.weight)
+        else:  # outputs have weights of their own, so they share no Gram matrix
+            columns = enumerate(data.targets.T)
+            all_moments = [
+                make(target[:, None], data.regression_weight(number))[0]
+                for number, target in columns
+            ]
         if data.weight is not None:
             # rows of weight zero must not be centres either (precomputed kernels)
             rows = bound.source_row
@@ -132,8 +149,12 @@ class RegressionPlan(Plan[RegressionFit]):
                 moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
         return all_moments
 
-    def make_problem(self, moments: Moments, bound: BoundBasis) -> Problem:
-        """Return the optimisation problem of one target."""
+    def make_problem(self, moments: Moments, bound: BoundBasis, noise_unit: float = 1.0) -> Problem:
+        """Return the optimisation problem of one target.
+
+        `noise_unit` is the noise variance of a row of average precision, in the units of the given
+        noise variances of rows.
+        """
         n_samples = moments.n_effective + float(self.fit_intercept)
         prior = self.prior.bind(n_samples, moments.column_norm, bound.groups)
         # a Laplace prior removes weak atoms itself
@@ -150,13 +171,26 @@ class RegressionPlan(Plan[RegressionFit]):
             moments=moments,
             min_gain=penalties,
             prior=prior,
-            noise_variance=self.noise_variance,
+            noise_variance=noise_unit if self.is_row_variance_absolute else self.noise_variance,
         )
+
+    @property
+    def is_noise_given(self) -> bool:
+        """Whether the noise variance is given rather than estimated."""
+        return self.noise_variance is not None or self.is_row_variance_absolute
 
     @property
     def is_calibrated(self) -> bool:
         """Whether to calibrate error bars; not if the noise variance is given."""
-        return self.calibrate and self.noise_variance is None
+        return self.calibrate and not self.is_noise_given
+
+    @property
+    def is_posterior_calibrated(self) -> bool:
+        """Whether to calibrate the posterior variance alone: if noise variances of rows are known.
+
+        One known variance for all rows is an option of experts and taken as it is.
+        """
+        return self.calibrate and self.is_row_variance_absolute
 
     def merge_equal_rows(self, data: Data) -> Data:
         """Return the distinct rows with their counts: copies of a row are held out together."""
@@ -178,18 +212,21 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit_candidate(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
         """Fit a candidate: kernels, a linear or sparse linear model, or the null model."""
+        return self.make_candidate_plan(scaled).fit(scaled.basis, data)
+
+    def make_candidate_plan(self, scaled: ScaledBasis | None) -> Self:
+        """Return the plan with the solver of a candidate, or of the basis as it is (None)."""
         simple: dict[str, Solver] = {
             "linear": RidgeSolver(),
             SPARSE_LINEAR: OddsLearner(self.solver),
             "null": NullSolver(),
         }
-        solver = simple.get(scaled.learnt.group)
+        solver = None if scaled is None else simple.get(scaled.learnt.group)
         if solver is None:
-            return super().fit_candidate(scaled, data)
-        plan = replace(
+            return self
+        return replace(
             self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
         )
-        return plan.fit(scaled.basis, data)
 
     def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
         """Return the null model and, if length-scales are learnt by default, linear models.
@@ -241,11 +278,16 @@ class RegressionPlan(Plan[RegressionFit]):
         """Refine the length-scales by the evidence of the sparse model, and add them to the fit."""
         if scaled.learnt.group == SPARSE_LINEAR:
             scaled = scaled._replace(learnt=describe_selected_features(scaled.learnt, fit))
-        fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
-        assert fit.scaled is not None
-        if self.length_scale_uncertainty is None:
+        fit = replace(fit, scaled=scaled)
+        if not isinstance(self.solver, TiedSolver):  # refined by the precisions of single atoms
+            fit = refine_scales(replace(self, previous=()), fit, data)
+        return self.add_scale_uncertainty(fit, data)
+
+    def add_scale_uncertainty(self, fit: RegressionFit, data: Data) -> RegressionFit:
+        """Add the uncertainty of the length-scales to a fit, if the plan asks for it."""
+        if self.length_scale_uncertainty is None or fit.scaled is None:
             return fit
-        weights = [data.weight] * len(fit.outputs)
+        weights = list(map(data.regression_weight, range(len(fit.outputs))))
         std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)
         if self.length_scale_uncertainty:
             pairs = zip(fit.outputs, uncertain, strict=True)

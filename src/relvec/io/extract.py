@@ -333,9 +333,17 @@ class _FormulaBuilder:
         if novelty is not None and novelty.centre is None and not std:
             novelty = None  # only the variance would change
         extrapolation = self._extrapolation(novelty)
-        mean, noise = posterior.target_mean, output.predictive_noise_variance
+        if std and output.noise is not None:
+            raise ValueError(
+                "error bars of a model whose noise is not constant cannot be exported. Export the "
+                "mean alone, with std=False."
+            )
         # posterior covariances are in units of the noise variance
-        return self._make_block(output.atoms, posterior, mean, extrapolation, noise, noise)
+        spread = output.calibration * posterior.noise_variance
+        # of given noise variances those of new rows are not known
+        noise = 0.0 if output.needs_row_variance else spread
+        mean = posterior.target_mean
+        return self._make_block(output.atoms, posterior, mean, extrapolation, spread, noise)
 
     def make_member(self, class_model: ClassModel, weight: float) -> Member:
         """Return one of the models that are averaged."""

@@ -69,6 +69,8 @@ def fit_prior_process(
     sample_weight: Vector | None = None,
     learnt: LearntLengthScales | None = None,
     tuning: PriorProcessTuning = _TUNING,
+    *,
+    relative_precision: Vector | None = None,
 ) -> PriorProcess | None:
     """Fit kernel and variance of the process.
 
@@ -86,6 +88,8 @@ def fit_prior_process(
         The learnt length-scales of the kernel. Without them the kernel is used as it is.
     tuning : PriorProcessTuning, optional
         Constants of the search.
+    relative_precision : ndarray of shape (n_samples,), optional
+        Noise precision of each row relative to the average; default, 1 for each row.
 
     Returns
     -------
@@ -98,7 +102,8 @@ def fit_prior_process(
         X, target[:, None], sample_weight, tuning.max_rows, 0, are_labels=False
     )
     # Each row has weight one: copies of a row would favour little noise and short length-scales.
-    profile = _Profile(X[rows], target[rows], np.ones(len(rows)))
+    precision = np.ones(len(rows)) if relative_precision is None else relative_precision[rows]
+    profile = _Profile(X[rows], target[rows], precision)
     if profile.is_empty:
         return None
     if learnt is None or not isinstance(learnt.kernel, ScaledInputs):
@@ -155,8 +160,9 @@ class _Profile:
     """Profile evidence of a process, with noise and signal-to-noise ratio maximised out."""
 
     def __init__(self, X: Matrix, target: Vector, weight: Vector) -> None:
+        # Weights are relative noise precisions: each row is one observation.
         self.X, self.root = X, np.sqrt(weight)
-        self.n_contrasts = float(weight.sum()) - 1.0
+        self.n_contrasts = float(len(weight)) - 1.0
         # In units of the largest deviation, so that squares neither overflow nor underflow.
         centred = target - np.average(target, weights=weight)
         self.unit = max(float(np.abs(centred).max(initial=0.0)), 1e-300)

@@ -7,6 +7,7 @@ from relvec.likelihoods.log_variance import LogVariance
 from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.negative_binomial import NegativeBinomial
 from relvec.likelihoods.poisson import Poisson
+from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
 __all__ = [
@@ -19,8 +20,11 @@ __all__ = [
     "LogVariance",
     "MixturePrediction",
     "NegativeBinomial",
+    "NoiseMixture",
+    "NoiseModel",
     "Poisson",
     "Prediction",
+    "ScaleMixturePrediction",
     "Softmax",
     "SoftmaxPrediction",
     "check_rows",

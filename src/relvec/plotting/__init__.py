@@ -21,6 +21,7 @@ from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
+from relvec.plotting.noise_level import NoiseDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.predicted_observed import PredictedObservedDisplay
 from relvec.plotting.regression_fit import RegressionFitDisplay
@@ -49,6 +50,7 @@ __all__ = [
     "FeatureRelevancePathDisplay",
     "ImageDisplay",
     "LogOddsDisplay",
+    "NoiseDisplay",
     "OptimaDisplay",
     "PredictedObservedDisplay",
     "RegressionFitDisplay",
