@@ -108,6 +108,8 @@ EXAMPLES = [
     "digits_relevance_vectors.py",
     "feature_selection.py",
     "wine_features.py",
+    "density.py",
+    "bump_hunt.py",
     "denoising.py",
     "missing_pixels.py",
     "source_separation.py",
