@@ -7,6 +7,13 @@ from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.poisson import Poisson
 from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
+from relvec.likelihoods.transformed import TransformedPrediction
+from relvec.likelihoods.transforms import (
+    IdentityTransform,
+    LogTransform,
+    TargetTransform,
+    YeoJohnsonTransform,
+)
 
 __all__ = [
     "Bernoulli",
@@ -14,7 +21,9 @@ __all__ = [
     "BoundLikelihood",
     "Gaussian",
     "GaussianPrediction",
+    "IdentityTransform",
     "Likelihood",
+    "LogTransform",
     "MixturePrediction",
     "NoiseMixture",
     "NoiseModel",
@@ -23,5 +32,8 @@ __all__ = [
     "ScaleMixturePrediction",
     "Softmax",
     "SoftmaxPrediction",
+    "TargetTransform",
+    "TransformedPrediction",
+    "YeoJohnsonTransform",
     "check_rows",
 ]
