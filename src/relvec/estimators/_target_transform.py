@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import Vector
 from relvec.estimators._noise import fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit
+from relvec.estimators._transform_profile import (
+    TransformProfile,
+    TransformTuning,
+    list_families,
+)
 from relvec.likelihoods import LogTransform, TargetTransform, YeoJohnsonTransform
 
 if TYPE_CHECKING:
@@ -36,26 +39,6 @@ NO_KNOWN_NOISE = (
     "yourself, and divide noise standard deviations by the derivative of the inverse."
 )
 """Error about known noise variances, after what was given."""
-
-
-@dataclass(frozen=True)
-class TransformTuning:
-    """Constants of the choice of a transform."""
-
-    min_gain: float = 3.0
-    """Gain in log evidence, in nats, from which on targets are transformed."""
-    parameter_penalty: float = 2.0
-    """Nats that a Yeo-Johnson transform must gain in addition: its power and scale are fitted,
-    which gains one nat on average if the targets need no transform."""
-    n_rows: int = 400
-    """Rows from which power and scale are estimated."""
-    n_columns: int = 1000
-    """Basis functions that are used for that."""
-    min_rows: int = 10
-    """With fewer rows "auto" does not transform: skewness cannot be estimated from them."""
-    largest_ratio: float = 3.0
-    """Positive targets whose largest is at most this multiple of the smallest are far from zero:
-    intervals of a Yeo-Johnson transform remain positive."""
 
 
 def fit_transformed(
@@ -101,167 +84,28 @@ def _choose(plan: RegressionPlan, data: Data, tuning: TransformTuning, may_keep:
     """Choose the transform of a single output."""
     before = _without_other_starts(plan, [None]).run(data)
     target = data.targets[:, 0]
-    known = target if data.weight is None else target[data.weight > 0.0]
+    is_used = np.ones(len(target), bool) if data.weight is None else data.weight > 0.0
+    known, weight = target[is_used], None if data.weight is None else data.weight[is_used]
     if len(known) < (tuning.min_rows if may_keep else 2) or np.ptp(known) == 0.0:
         if may_keep:
             return _Choice(None, before)
         transform: TargetTransform = YeoJohnsonTransform(1.0)
         return _Choice(transform, _run_with(plan, data, transform))
-    profile = _Profile.make(before, data, tuning)
-    candidates = [*map(profile.maximise, _list_families(known, tuning, may_keep))]
-    gain, transform = max(candidates, key=lambda each: each[0])
+    profile = TransformProfile.make(before, data, tuning)
+    families = list_families(known, weight, tuning, is_free=may_keep)
+    gain, transform = max(map(profile.maximise, families), key=lambda each: each[0])
     if not may_keep:
         return _Choice(transform, _run_with(plan, data, transform))
-    needed = tuning.min_gain
-    if isinstance(transform, YeoJohnsonTransform):
-        needed += tuning.parameter_penalty
-    if gain < needed:
+    if gain < tuning.min_gain:
         return _Choice(None, before)
     after = _run_with(plan, data, transform)
-    evidence = [_with_transforms(after, data, [transform]), before]
-    first, second = (fit.outputs[0].posterior.log_evidence for fit in evidence)
+    log_evidence = _with_transforms(after, data, [transform]).outputs[0].posterior.log_evidence
+    actual_gain = log_evidence - before.outputs[0].posterior.log_evidence
+    if isinstance(transform, YeoJohnsonTransform):
+        actual_gain -= tuning.parameter_penalty
     # Both must gain: the estimate, which compares the same Gaussian process, and the evidence,
     # which may compare models of different kinds.
-    return _Choice(transform, after) if first - second >= needed else _Choice(None, before)
-
-
-class _Family(NamedTuple):
-    """Transforms with a power and a scale, and the bounds of these."""
-
-    make: Callable[[float, float], TargetTransform]
-    unit: float
-    """Robust standard deviation of the targets: unit of the scale."""
-    powers: tuple[float, float]
-    """Bounds of the power; equal if there is nothing to estimate."""
-    penalty: float
-
-
-def _list_families(target: Vector, tuning: TransformTuning, may_keep: bool) -> list[_Family]:
-    """Return the families of transforms to compare."""
-    low, high = float(target.min()), float(target.max())
-    families = []
-    if may_keep and low > 0.0:
-        log, spread = np.log(target), _robust_std(np.log(target))
-        middle = float(np.median(log))
-        families.append(_Family(lambda *_: LogTransform(), 1.0, (1.0, 1.0), 0.0))
-        families.append(
-            _Family(
-                lambda power, scale: YeoJohnsonTransform(power, middle, scale, of_log=True),
-                spread,
-                (1.0, 2.0),
-                tuning.parameter_penalty,
-            )
-        )
-    if not may_keep or low <= 0.0 or high <= tuning.largest_ratio * low:
-        # Zero is a natural origin of targets of one sign that come close to it.
-        is_far = low * high > 0.0 and max(abs(low), abs(high)) <= tuning.largest_ratio * min(
-            abs(low), abs(high)
-        )
-        origin = float(np.median(target)) if low * high < 0.0 or is_far else 0.0
-        families.append(
-            _Family(
-                lambda power, scale: YeoJohnsonTransform(power, origin, scale),
-                _robust_std(target),
-                (0.0, 2.0),
-                tuning.parameter_penalty,
-            )
-        )
-    return families
-
-
-def _robust_std(values: Vector) -> float:
-    """Return the interquartile range over that of a standard Gaussian, or the deviation if zero."""
-    low, high = np.quantile(values, [0.25, 0.75])
-    return float((high - low) / 1.349) or float(np.std(values))
-
-
-@dataclass(frozen=True, eq=False)
-class _Profile:
-    """Evidence of transforms by a Gaussian process with the basis functions of a fit.
-
-    All weights have the same precision. Noise variance, precision and intercept are profiled or
-    integrated out, so the eigenvalues of the Gram matrix are computed once for all transforms
-    (warped Gaussian processes with fixed length-scales: Snelson, Rasmussen & Ghahramani 2004).
-    """
-
-    target: Vector
-    weight: Vector
-    eigenvalues: Vector
-    eigenvectors: Matrix
-    n_factor: float
-    """Number of observations over that of the rows in the profile."""
-    has_intercept: bool
-
-    @classmethod
-    def make(cls, fit: RegressionFit, data: Data, tuning: TransformTuning) -> _Profile:
-        """Make the profile from some rows of the data of a fit."""
-        (output,) = fit.outputs
-        target, weight = data.targets[:, 0], data.weight
-        weight = np.ones(len(target)) if weight is None else weight
-        # Evenly spaced ranks of the targets: their distribution is kept, and the choice does not
-        # depend on the order of rows.
-        order = np.argsort(target, kind="stable")
-        rows = _thin(order[weight[order] > 0.0], tuning.n_rows)
-        columns = np.union1d(
-            _thin(np.arange(len(fit.bound.atoms)), tuning.n_columns), output.active
-        )
-        atoms = fit.bound.atoms.subset(columns.astype(np.intp)).evaluate(data.X[rows])
-        target, total, weight = target[rows], float(weight.sum()), weight[rows]
-        has_intercept = output.posterior.has_intercept
-        if has_intercept:
-            atoms = atoms - np.average(atoms, axis=0, weights=weight)
-        atoms = atoms * np.sqrt(weight)[:, None]
-        norm = np.sqrt(np.square(atoms).sum(axis=0))
-        # Constant columns have no norm but rounding errors.
-        atoms = atoms / np.where(norm > 1e-10 * norm.max(initial=0.0), norm, np.inf)
-        values, vectors = np.linalg.eigh(atoms @ atoms.T)
-        factor = total / float(weight.sum())
-        return cls(target, weight, np.maximum(values, 0.0), vectors, factor, has_intercept)
-
-    def maximise(self, family: _Family) -> tuple[float, TargetTransform]:
-        """Return the gain in log evidence by the best of a family, less its penalty, and it."""
-        before = self._log_evidence(self.target, np.zeros(len(self.target)))
-        least, most = family.powers
-
-        def lose(values: Sequence[float]) -> float:
-            transform = family.make(float(values[0]), family.unit * math.exp(values[1]))
-            slope = transform.log_slope(self.target)
-            return before - self._log_evidence(transform.forward(self.target), slope)
-
-        if least == most:
-            return -self.n_factor * lose((least, 0.0)), family.make(least, family.unit)
-        # Scales from a hundredth of the spread of the targets, where the transform is a power, to
-        # ten times it, where it is linear.
-        bounds = [(least, most), (-4.6, 2.3)]
-        starts = [
-            (0.75 * least + 0.25 * most, 0.0),
-            (0.25 * least + 0.75 * most, 0.0),
-            (least, -2.0),
-        ]
-        found = [minimize(lose, start, method="L-BFGS-B", bounds=bounds) for start in starts]
-        best = min(found, key=lambda each: float(each.fun))
-        transform = family.make(float(best.x[0]), family.unit * math.exp(float(best.x[1])))
-        return -self.n_factor * float(best.fun) - family.penalty, transform
-
-    def _log_evidence(self, z: Vector, log_slope: Vector) -> float:
-        """Return the log evidence of transformed targets, without constants."""
-        n_rows = float(self.weight.sum())
-        n_contrasts = n_rows - float(self.has_intercept)
-        centre = np.average(z, weights=self.weight) if self.has_intercept else 0.0
-        squared = (self.eigenvectors.T @ (np.sqrt(self.weight) * (z - centre))) ** 2
-        # The ratio of signal to noise variance, from no signal to hardly any noise.
-        ratio = np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 24)])[:, None]
-        spectrum = 1.0 + ratio * self.eigenvalues
-        log_det, quadratic = np.log(spectrum).sum(axis=1), (squared / spectrum).sum(axis=1)
-        best = np.max(-0.5 * (log_det + n_contrasts * np.log(np.maximum(quadratic, 1e-300))))
-        return float(best) + n_contrasts / n_rows * float(self.weight @ log_slope)
-
-
-def _thin(index: IndexArray, n_most: int) -> IndexArray:
-    """Return evenly spaced entries."""
-    if len(index) <= n_most:
-        return index
-    return index[np.linspace(0, len(index) - 1, n_most).round().astype(np.intp)]
+    return _Choice(None, before) if actual_gain < tuning.min_gain else _Choice(transform, after)
 
 
 def _run_with(plan: RegressionPlan, data: Data, transform: TargetTransform) -> RegressionFit:
@@ -303,7 +147,7 @@ def _with_transforms(
 ) -> RegressionFit:
     """Return a fit with the transforms of its outputs, and their Jacobian in the evidence."""
     columns = zip(fit.outputs, data.targets.T, transforms, strict=True)
-    outputs = [_with_transform(output, *each, data.weight) for output, *each in columns]
+    outputs = [_with_transform(*each, data.weight) for each in columns]
     return replace(fit, outputs=tuple(outputs))
 
 

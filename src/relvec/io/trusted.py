@@ -44,6 +44,7 @@ estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.softmax.Softmax
+likelihoods.transforms.LogTransform likelihoods.transforms.YeoJohnsonTransform
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
 learning.tuning.LengthScaleTuning

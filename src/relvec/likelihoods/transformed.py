@@ -101,10 +101,10 @@ class TransformedPrediction(NamedTuple):
             raise NotImplementedError(
                 "The density of the mean of the target is not available. Include the noise."
             )
-        target = check_targets(target, np.shape(self.base.mean)).astype(np.float64)
-        is_possible = self.transform.supports(target)
+        targets: Vector = check_targets(target, np.shape(self.base.mean)).astype(np.float64)
+        is_possible = self.transform.supports(targets)
         # Any target of the support in place of the others, whose density is zero.
-        inside = np.where(is_possible, target, self.quantile(0.5))
+        inside = np.where(is_possible, targets, self.quantile(0.5))
         density = self.base.log_density(self.transform.forward(inside))
         return np.where(is_possible, density + self.transform.log_slope(inside), -np.inf)
 

@@ -64,12 +64,12 @@ def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
             likelihood = _class_likelihood(subject)
             null = _null_of_classification(model, subject)
     else:
-        posterior = model.outputs_[0].posterior
-        null = _null_of_regression(model, posterior)
+        output = model.outputs_[0]
+        null = _null_of_regression(model, output)
         # the noise variance is a parameter too if it was estimated
         dof += getattr(model, "noise_variance", None) is None
         if subject.are_training:
-            likelihood = _gaussian_likelihood(subject, posterior.noise_variance)
+            likelihood = _gaussian_likelihood(subject, output)
     return EvidenceSummary(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
 
 
@@ -87,11 +87,16 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
     return float(sum(gamma.sum() for gamma in known) + intercepts), True
 
 
-def _gaussian_likelihood(subject: Subject, noise: float) -> float:
-    transformed = transform_inputs(subject.estimator, subject.X)
-    residual = subject.y - np.asarray(subject.model.predict(transformed))
+def _gaussian_likelihood(subject: Subject, output: Any) -> float:
+    inputs, noise = transform_inputs(subject.estimator, subject.X), output.posterior.noise_variance
+    if output.transform is None:
+        residual, log_slope = subject.y - np.asarray(subject.model.predict(inputs)), 0.0
+    else:  # the noise is that of the transformed target
+        fitted = output.predict_latent(np.asarray(inputs, dtype=np.float64))
+        residual = output.transform.forward(subject.y) - fitted
+        log_slope = float(output.transform.log_slope(subject.y).sum())
     squares = float(residual @ residual)
-    return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
+    return log_slope - 0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
 
 
 def _class_likelihood(subject: Subject) -> float:
@@ -102,13 +107,14 @@ def _class_likelihood(subject: Subject) -> float:
     return float(np.log(np.maximum(true_probability, np.finfo(np.float64).tiny)).sum())
 
 
-def _null_of_regression(model: Any, posterior: Any) -> float:
+def _null_of_regression(model: Any, output: Any) -> float:
     """Compute the log evidence of the intercept alone, with its own noise unless that is fixed."""
+    posterior = output.posterior
     n, variance = posterior.n_effective, posterior.target_variance
     if n <= 0.0 or variance <= 0.0:
         return math.nan
     noise = getattr(model, "noise_variance", None)
-    return gaussian_objective(n, n * variance, 0.0, noise)
+    return gaussian_objective(n, n * variance, 0.0, noise) + float(output.log_jacobian)
 
 
 def _null_of_classification(model: Any, subject: Subject) -> float:
