@@ -54,7 +54,9 @@ from relvec.describing.names import (
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
+    find_transform,
     has_extrapolation,
+    predict_transformed,
     predict_with_std,
 )
 from relvec.describing.relevance import get_feature_gain, order_features
@@ -82,6 +84,7 @@ __all__ = [
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",
+    "find_transform",
     "format_class_label",
     "format_count",
     "get_column_names",
@@ -98,6 +101,7 @@ __all__ = [
     "match_container",
     "name_estimators",
     "order_features",
+    "predict_transformed",
     "predict_with_std",
     "shorten",
     "summarise_fit",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import collect_weights, transform_inputs
+from relvec.describing import collect_weights, predict_transformed, transform_inputs
 from relvec.evidence import gaussian_objective
 from relvec.reporting.subject import Subject
 
@@ -88,11 +88,12 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
 
 
 def _gaussian_likelihood(subject: Subject, output: Any) -> float:
-    inputs, noise = transform_inputs(subject.estimator, subject.X), output.posterior.noise_variance
+    noise, log_slope = output.posterior.noise_variance, 0.0
     if output.transform is None:
-        residual, log_slope = subject.y - np.asarray(subject.model.predict(inputs)), 0.0
+        inputs = transform_inputs(subject.estimator, subject.X)
+        residual = subject.y - np.asarray(subject.model.predict(inputs))
     else:  # the noise is that of the transformed target
-        fitted = output.predict_latent(np.asarray(inputs, dtype=np.float64))
+        fitted, _ = predict_transformed(subject.estimator, subject.X)
         residual = output.transform.forward(subject.y) - fitted
         log_slope = float(output.transform.log_slope(subject.y).sum())
     squares = float(residual @ residual)

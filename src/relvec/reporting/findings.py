@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import binom, skew
 
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
@@ -23,6 +23,7 @@ __all__ = [
     "assess_overfitting",
     "assess_probabilities",
     "assess_rows",
+    "assess_skewness",
     "collect_findings",
 ]
 
@@ -68,7 +69,7 @@ def collect_findings(
     if subject.is_classifier:
         found += assess_probabilities(evaluated, subject.classes)
     else:
-        found += assess_intervals(evaluated)
+        found += [*assess_intervals(evaluated), *assess_skewness(evaluated)]
     return sorted(found, key=lambda each: each.is_good)
 
 
@@ -203,6 +204,25 @@ def assess_intervals(evaluated: PredictionSet, slight: float = 0.015) -> list[Fi
         return [Finding(False, text)]
     rows = "training rows" if evaluated.is_training else "held-out rows"
     return [Finding(True, f"95 % intervals cover {percent} of the targets of {rows}.")]
+
+
+def assess_skewness(evaluated: PredictionSet, slight: float = 0.5) -> list[Finding]:
+    """Check whether residuals are skewed, and recommend a transform of the target.
+
+    A skewness below `slight` is not reported, even if it is statistically significant.
+    """
+    count = len(evaluated.y)
+    if evaluated.transformed is not None or count < 20:
+        return []
+    skewness = float(skew(evaluated.score))
+    # The skewness of normal values has a standard deviation of about sqrt(6 / n).
+    if not abs(skewness) > max(slight, 4.0 * math.sqrt(6.0 / count)):
+        return []
+    text = (
+        f"The residuals are skewed (skewness {skewness:+.1f}): intervals should be asymmetric. Use "
+        'target_transform="auto".'
+    )
+    return [Finding(False, text)]
 
 
 def assess_probabilities(evaluated: PredictionSet, classes: np.ndarray) -> list[Finding]:
