@@ -56,6 +56,7 @@ from relvec.describing.predictions import (
     compute_extrapolation,
     find_transform,
     has_extrapolation,
+    make_interval_function,
     predict_transformed,
     predict_with_std,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "get_objective_traces",
     "has_extrapolation",
     "make_grid",
+    "make_interval_function",
     "make_slice",
     "match_container",
     "name_estimators",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from scipy.special import ndtr
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._typing import Vector
+from relvec._typing import Matrix, Vector
 from relvec.describing.models import get_final_estimator, transform_inputs
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "compute_extrapolation",
     "find_transform",
     "has_extrapolation",
+    "make_interval_function",
     "predict_transformed",
     "predict_with_std",
 ]
@@ -124,6 +127,22 @@ def predict_transformed(estimator: Any, X: Any) -> tuple[Vector, Vector]:
     limits = model.predict_interval(inputs, coverage=float(2.0 * ndtr(1.0) - 1.0))
     low, high = model.target_transform_.forward(limits).T
     return 0.5 * (low + high), 0.5 * (high - low)
+
+
+def make_interval_function(estimator: Any, X: Any) -> Callable[..., Matrix] | None:
+    """Return a function of coverage that predicts intervals at inputs.
+
+    None if intervals are symmetric about the mean, and made of the standard deviation.
+    """
+    if find_transform(estimator) is None:
+        return None
+    inputs = transform_inputs(estimator, X)
+    return partial(_predict_limits, get_final_estimator(estimator), inputs)
+
+
+def _predict_limits(model: Any, X: Any, coverage: float, include_noise: bool = True) -> Matrix:
+    """Return lower and upper limits, shape (2, n_samples)."""
+    return np.asarray(model.predict_interval(X, coverage, include_noise=include_noise)).T
 
 
 def _predict_moments(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:
