@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import skew
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
@@ -35,7 +33,7 @@ from relvec.cli.validation import (
     note_fold_count,
 )
 from relvec.cli.writing import check_output
-from relvec.describing.predictions import find_transform
+from relvec.describing import find_skewness, find_transform
 
 __all__ = ["FitRequest", "fit_command"]
 
@@ -267,12 +265,11 @@ def _note_skewness(
     pipeline: Pipeline, problem: Problem, request: FitRequest, console: CommandConsole
 ) -> None:
     """Recommend a transform of the target if residuals are skewed."""
-    if request.target_transform != "none" or problem.n_rows < 20:
+    if request.target_transform != "none":
         return
     prediction = predict_table(pipeline, problem.table)
-    skewness = float(skew((problem.target - prediction.mean) / prediction.std))
-    # As in the findings of reports: clear and significant.
-    if abs(skewness) > max(0.5, 4.0 * math.sqrt(6.0 / problem.n_rows)):
+    skewness = find_skewness((problem.target - prediction.mean) / prediction.std)
+    if skewness is not None:
         console.note(
             f"The residuals are skewed (skewness {skewness:+.1f}), so intervals should be "
             "asymmetric: use --target-transform auto."

@@ -22,6 +22,7 @@ from relvec.describing.calibration import (
     compute_normal_quantiles,
     compute_quantile_band,
     compute_wilson_interval,
+    find_skewness,
 )
 from relvec.describing.denoised import get_denoising_model
 from relvec.describing.inputs import (
@@ -85,6 +86,7 @@ __all__ = [
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",
+    "find_skewness",
     "find_transform",
     "format_class_label",
     "format_count",

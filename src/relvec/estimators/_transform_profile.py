@@ -179,7 +179,9 @@ class TransformProfile:
         starts = itertools.product(powers, [0.0, 0.5 * bounds[1][0]])
         found = [minimize(lose, start, method="L-BFGS-B", bounds=bounds) for start in starts]
         best = min(found, key=lambda each: float(each.fun))
-        transform = family.make(float(best.x[0]), family.unit * math.exp(float(best.x[1])))
+        # Two digits are more than the data determine, and do not depend on rounding errors.
+        power, log_scale = np.round(best.x, 2).tolist()
+        transform = family.make(power, family.unit * math.exp(log_scale))
         return -self.n_factor * float(best.fun) - family.penalty, transform
 
     def _log_evidence(self, z: Vector, log_slope: Vector) -> float:

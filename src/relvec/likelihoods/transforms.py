@@ -270,7 +270,7 @@ def expect_over_gaussian(
     # exponentially for analytic integrands that decay at both ends.
     reach = 9.0 + np.minimum(2.0 * rate * std, 60.0)
     nodes = np.linspace(-1.0, 1.0, n_nodes)
-    total: Matrix = np.zeros(np.shape(mean))
+    total: Matrix = np.zeros(np.broadcast_shapes(np.shape(mean), np.shape(std)))
     first, second = total.copy(), total.copy()
     centre = function(mean)  # subtracted, so that small variances do not cancel
     for node in nodes:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom, skew
+from scipy.stats import binom
 
+from relvec.describing import find_skewness
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
 from relvec.reporting.null_model import HeldOutGain
@@ -206,17 +207,10 @@ def assess_intervals(evaluated: PredictionSet, slight: float = 0.015) -> list[Fi
     return [Finding(True, f"95 % intervals cover {percent} of the targets of {rows}.")]
 
 
-def assess_skewness(evaluated: PredictionSet, slight: float = 0.5) -> list[Finding]:
-    """Check whether residuals are skewed, and recommend a transform of the target.
-
-    A skewness below `slight` is not reported, even if it is statistically significant.
-    """
-    count = len(evaluated.y)
-    if evaluated.transformed is not None or count < 20:
-        return []
-    skewness = float(skew(evaluated.score))
-    # The skewness of normal values has a standard deviation of about sqrt(6 / n).
-    if not abs(skewness) > max(slight, 4.0 * math.sqrt(6.0 / count)):
+def assess_skewness(evaluated: PredictionSet) -> list[Finding]:
+    """Check whether residuals are skewed, and recommend a transform of the target."""
+    skewness = find_skewness(evaluated.score) if evaluated.transformed is None else None
+    if skewness is None:
         return []
     text = (
         f"The residuals are skewed (skewness {skewness:+.1f}): intervals should be asymmetric. Use "
