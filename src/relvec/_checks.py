@@ -19,7 +19,9 @@ __all__ = [
     "as_object_array",
     "check_bool",
     "check_choice",
+    "check_counts",
     "check_dense",
+    "check_exposure",
     "check_finite_block",
     "check_finite_input",
     "check_integer",
@@ -115,6 +117,63 @@ def check_targets(target: Any, shape: tuple[int, ...]) -> Any:
             f"target must have one entry per prediction, shape {shape}; got shape {values.shape}."
         )
     return values
+
+
+def check_counts(name: str, values: Any) -> Any:
+    """Return counts as an array of floats; raise unless all are non-negative integers.
+
+    Examples
+    --------
+    >>> check_counts("y", [0, 3])
+    array([0., 3.])
+    """
+    counts = np.asarray(values, dtype=np.float64)
+    is_wrong = ~((counts >= 0.0) & (counts == np.floor(counts)) & np.isfinite(counts))
+    if is_wrong.any():
+        place, wrong = int(np.argmax(is_wrong.ravel())), counts[is_wrong][0]
+        reason = (
+            "Counts of events cannot be negative; for a target of either sign use RVMRegressor."
+            if wrong < 0.0
+            else "If these are rates, give the numbers of events as y and the time, area or "
+            "population of each row as exposure; for a continuous target use RVMRegressor."
+        )
+        raise ValueError(
+            f"{name} must hold counts, which are non-negative integers; the value at position "
+            f"{place} is {wrong:g} ({int(is_wrong.sum())} of {counts.size} are no counts). {reason}"
+        )
+    return counts
+
+
+def check_exposure(exposure: Any, n_rows: int) -> Any:
+    """Return the exposure of each row as an array; raise unless all are positive and finite.
+
+    One number is the exposure of every row; None is one unit for each.
+
+    Examples
+    --------
+    >>> check_exposure([0.5, 2.0], 2), check_exposure(None, 2)
+    (array([0.5, 2. ]), array([1., 1.]))
+    """
+    if exposure is None:
+        return np.ones(n_rows)
+    try:
+        values = np.asarray(exposure, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"exposure must hold positive numbers; got {exposure!r}.") from None
+    if values.shape not in ((), (n_rows,)):
+        raise ValueError(
+            f"exposure must be a number or have one value for each of the {n_rows} rows; got shape "
+            f"{values.shape}."
+        )
+    # The limits keep exponentials of the log exposure, and their sums, in the range of numbers.
+    is_wrong = ~((values > 1e-100) & (values < 1e100))
+    if is_wrong.any():
+        wrong = values[is_wrong][0] if values.ndim else float(values)
+        raise ValueError(
+            f"exposure must be positive and finite; got {wrong:g}. It is the time, area or "
+            "population in which the events of a row were counted; leave out rows without any."
+        )
+    return np.array(np.broadcast_to(values, n_rows))
 
 
 def check_bool(name: str, value: Any, *, also: str = "") -> bool:

@@ -52,6 +52,7 @@ from relvec.describing.names import (
     get_feature_names,
     shorten,
 )
+from relvec.describing.noise import NoiseConstancy, assess_noise_constancy
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
@@ -71,8 +72,10 @@ __all__ = [
     "FitSummary",
     "InputGrid",
     "InputSlice",
+    "NoiseConstancy",
     "ReliabilityCurve",
     "Weights",
+    "assess_noise_constancy",
     "check_classifier",
     "check_feature_names",
     "check_labels",

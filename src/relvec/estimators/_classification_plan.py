@@ -14,18 +14,17 @@ from relvec._typing import IndexArray, Vector
 from relvec.bases import KernelBasis, LinearBasis
 from relvec.bases.base import Basis, BoundBasis
 from relvec.dictionaries.base import Dictionary
-from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.estimators._atom_location import centre_offset_atoms, has_local_atoms
 from relvec.estimators._class_model import ClassModel, ClassModelAverage
-from relvec.estimators._latent_model import build_latent_model
+from relvec.estimators._latent_model import build_latent_model, store_atoms
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._linear_labels import fit_linear_labels
 from relvec.estimators._plan import Data, Plan
+from relvec.estimators._solvers import bind_groups
 from relvec.estimators._stacking import compute_stacking_weights, mix_with_class_prior
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.rows import row_key
 from relvec.likelihoods import Bernoulli, Likelihood, Softmax
-from relvec.moments import Storage
 from relvec.priors import FlatPrior
 from relvec.solvers import LatentProblem, LatentSolver
 
@@ -115,7 +114,7 @@ class ClassificationPlan(Plan[ClassificationFit]):
         bound = self.bind_basis(basis, data)
         n_classes = max(2, data.targets.shape[1])
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
-            dictionary = self._stored(bound.dictionary, data.X)
+            dictionary = store_atoms(bound.dictionary, data.X, self.low_memory)
             is_fixed = self.fit_intercept is None and has_local_atoms(
                 bound, dictionary, data.weight
             )
@@ -133,7 +132,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
                 problem, fixed_intercept = self.make_problem(
                     recipe, target, bound, dictionary, data.weight, has_intercept, is_fixed
                 )
-                solution = self.solver.solve(problem, monitor=self.monitor)
+                solver = bind_groups(self.solver, bound)
+                solution = solver.solve(problem, monitor=self.monitor)
                 models.append(
                     build_latent_model(
                         problem,
@@ -192,18 +192,6 @@ class ClassificationPlan(Plan[ClassificationFit]):
             largest_latent=self.largest_latent or self.class_tuning.max_logit(recipe.n_latent),
         )
         return problem, fixed_intercept
-
-    def _stored(self, dictionary: Dictionary, X: Any) -> Dictionary:
-        """Store the atoms at the training inputs if they fit into memory."""
-        n_samples, n_atoms = dictionary.shape
-        low_memory = self.low_memory
-        if low_memory is None:
-            # kernels of up to 16 features are evaluated as fast as they are read from memory
-            limit = Storage().store_bytes // (1 if X.shape[1] > 16 else 16)
-            low_memory = 8 * n_samples * n_atoms > limit
-        if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
-            return dictionary
-        return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
 
     def fit_candidate(self, scaled: ScaledBasis, data: Data) -> ClassificationFit:
         """Fit a candidate: kernels, a linear model of all features, or the null model."""

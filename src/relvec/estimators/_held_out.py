@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.learning.rows import select_learning_rows
@@ -83,6 +83,18 @@ class HeldOutPredictions(NamedTuple):
         columns = zip(self.squared_error.T, known.T, self.extra.T, strict=True)
         return np.array([_solve_calibration(*each, self.weight, dof_fraction) for each in columns])
 
+    def posterior_calibration(self) -> Vector:
+        """Return the factor of the posterior variance of each output if the noise is known.
+
+        The factor, at least one, maximises the log predictive density. Where the noise is known,
+        the mean of squared errors says little about the posterior variance: rows with little noise
+        say most, and the likelihood gives them their weight.
+        """
+        columns = zip(
+            self.squared_error.T, self.variance.T, (self.noise + self.extra).T, strict=True
+        )
+        return np.array([_maximise_density(*each, self.weight) for each in columns])
+
     def log_density(self, *, calibrate: bool) -> Vector:
         """Log predictive density of each row in nats, summed over outputs."""
         factor = self.calibration() if calibrate else 1.0
@@ -109,6 +121,20 @@ def _solve_calibration(
     # bracket. 1e-9 covers rounding.
     highest = math.log(float(weight @ (squared / variance))) + 1e-9
     return math.exp(float(brentq(excess, 0.0, highest, xtol=1e-6)))
+
+
+def _maximise_density(
+    squared_error: Vector, variance: Vector, noise: Vector, weight: Vector
+) -> float:
+    """Find the factor of `variance` that maximises the log density of errors, from one on."""
+
+    def loss(log_factor: float) -> float:
+        total = math.exp(log_factor) * variance + noise
+        return float(weight @ (np.log(total) + squared_error / total))
+
+    # Two posteriors that differ in variance by more than a factor of 100 are different models.
+    found = minimize_scalar(loss, bounds=(0.0, math.log(100.0)), method="bounded")
+    return math.exp(found.x) if loss(found.x) < loss(0.0) else 1.0
 
 
 def find_distinct_rows(data: Data) -> tuple[IndexArray, Vector]:

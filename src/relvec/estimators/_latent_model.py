@@ -9,16 +9,20 @@ import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
+from relvec.dictionaries.base import Dictionary
+from relvec.dictionaries.matrix import DenseDictionary, SparseDictionary
 from relvec.error_bars import Novelty, fit_label_novelty
 from relvec.laplace.pairs import PairDesign, PairPosterior
 from relvec.laplace.variational import find_nearest_gaussian
 from relvec.likelihoods import Likelihood, Prediction, SoftmaxPrediction
+from relvec.likelihoods.base import WorkingResponse
 from relvec.likelihoods.softmax import BoundSoftmax
+from relvec.moments import Storage
 from relvec.moments.gram import SufficientStatistics
 from relvec.posterior import Posterior, condition
 from relvec.solvers import LatentProblem, LatentSolution
 
-__all__ = ["FittedLatentModel", "build_latent_model"]
+__all__ = ["FittedLatentModel", "build_latent_model", "store_atoms"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,21 @@ class FittedLatentModel:
         return 0.0 if self.fixed_intercept is None else self.fixed_intercept
 
 
+def store_atoms(dictionary: Dictionary, X: Any, low_memory: bool | None) -> Dictionary:
+    """Store the atoms at the training inputs if they fit into memory.
+
+    With `low_memory` None this is decided by their size.
+    """
+    n_samples, n_atoms = dictionary.shape
+    if low_memory is None:
+        # kernels of up to 16 features are evaluated as fast as they are read from memory
+        limit = Storage().store_bytes // (1 if X.shape[1] > 16 else 16)
+        low_memory = 8 * n_samples * n_atoms > limit
+    if low_memory or isinstance(dictionary, DenseDictionary | SparseDictionary):
+        return dictionary
+    return DenseDictionary(dictionary.columns(np.arange(n_atoms)))
+
+
 def build_latent_model(
     problem: LatentProblem,
     solution: LatentSolution,
@@ -113,6 +132,7 @@ def build_latent_model(
     shift: Vector,
     fixed_intercept: Vector | None,
     error_bars: str,
+    working: WorkingResponse | None = None,
 ) -> FittedLatentModel:
     """Build the fitted model from the solution of a solver.
 
@@ -133,6 +153,9 @@ def build_latent_model(
         of them and are not kept.
     error_bars : {"novelty", "plain"}
         Whether to add a novelty process.
+    working : WorkingResponse, optional
+        For one latent function, the weighted regression whose posterior is that of the weights;
+        default, that of the Laplace approximation.
     """
     state, mode, likelihood = solution.state, solution.state.mode, problem.likelihood
     # Pairs (latent function, atom) are numbered row by row.
@@ -158,7 +181,9 @@ def build_latent_model(
     else:
         # At the mode the model is a weighted least-squares regression (iteratively reweighted
         # least squares) on the working responses, with noise variance one.
-        curvature, response = likelihood.working_responses(mode.latent)[0]
+        if working is None:
+            working = likelihood.working_responses(mode.latent)[0]
+        curvature, response = working
         statistics = SufficientStatistics(len(active))
         statistics.update(bound.dictionary.columns(active), response, curvature)
         moments = statistics.moments(centre=problem.has_intercept)

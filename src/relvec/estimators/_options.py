@@ -24,6 +24,7 @@ __all__ = [
     "ClassificationOptions",
     "MultiClassOptions",
     "RegressionOptions",
+    "check_auto_or_bool",
     "check_gain",
     "check_options",
     "option",
@@ -117,7 +118,7 @@ def _check_unless(
         check(name, value)
 
 
-_check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
+check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
 _check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
 _check_transform = partial(
     _check_unless, None, partial(check_choice, choices=TRANSFORM_KINDS, also="or None")
@@ -147,8 +148,10 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
-    noise : {"constant"}, default="constant"
+    noise : {"constant", "heteroscedastic"}, default="constant"
         Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
+        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`);
+        if the data do not show that it varies, the fit is that of "constant" (`noise_gain_` is 0).
     target_transform : {"auto", "log", "yeo-johnson"} or None, default=None
         Transform of skewed targets: the model, its noise and its error bars are those of the
         transformed target. "log" is for positive targets, and keeps intervals positive;
@@ -204,7 +207,7 @@ or Solver, default="auto"
         default="novelty", check=partial(check_choice, choices=("novelty", "plain", "augmented"))
     )
     calibrate: bool = option(default=True, check=check_bool)
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
 
@@ -274,7 +277,7 @@ class ClassificationOptions:
     penalty_curvature: str = option(
         default="bound", check=partial(check_choice, choices=("bound", "model"))
     )
-    fit_intercept: bool | str = option(default="auto", check=_check_auto_or_bool)
+    fit_intercept: bool | str = option(default="auto", check=check_auto_or_bool)
     min_gain: float | str = option(default="auto", check=check_gain)
     largest_logit: float | str = option(
         default="auto", check=partial(_check_unless, "auto", check_positive)
@@ -283,7 +286,7 @@ class ClassificationOptions:
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
     )
-    low_memory: bool | str = option(default="auto", check=_check_auto_or_bool)
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     random_state: Any = option(default=None)
 
 

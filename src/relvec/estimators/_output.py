@@ -14,9 +14,11 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, BoundBasis
 from relvec.error_bars import Augmentation, Covers, Novelty, fit_novelty
 from relvec.estimators._length_scales import ScaledBasis
+from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
+from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.likelihoods import (
     GaussianPrediction,
@@ -56,7 +58,10 @@ class FittedOutput:
     augmentation: Augmentation | None = None
     scale_uncertainty: ScaleUncertainty | None = None
     calibration: float = 1.0
-    """Factor of noise variance and posterior covariance in predictions, from held-out rows."""
+    """Factor of noise variance and posterior covariance in predictions, from held-out rows; of the
+    posterior covariance alone if the noise is known."""
+    is_noise_known: bool = False
+    """Whether noise variances were given, not only up to a factor."""
     noise_unit: float = 1.0
     """Given noise variance of a row of average precision; one if the noise variance is constant."""
     noise: NoiseModel | None = None
@@ -120,6 +125,11 @@ class FittedOutput:
         )
 
     @property
+    def noise_calibration(self) -> float:
+        """Factor of the noise variance in predictions."""
+        return 1.0 if self.is_noise_known else self.calibration
+
+    @property
     def needs_row_variance(self) -> bool:
         """Whether noise variances were given in fit, so that those of new rows are not known."""
         return self.has_row_variance and self.noise is None
@@ -132,7 +142,7 @@ class FittedOutput:
         """
         if row_variance is not None and not self.needs_row_variance:
             return NoiseMixture(row_variance[:, None], np.ones(1))
-        common = self.calibration * self.posterior.noise_variance / self.noise_unit
+        common = self.noise_calibration * self.posterior.noise_variance / self.noise_unit
         if row_variance is not None:
             return NoiseMixture(common * row_variance[:, None], np.ones(1))
         if self.noise is not None:
@@ -141,6 +151,18 @@ class FittedOutput:
         # Without given variances nothing is known about the noise of new rows.
         common = 0.0 if self.needs_row_variance else common
         return NoiseMixture(np.full((X.shape[0], 1), common), np.ones(1))
+
+    def find_row_noise(self, X: Any, row_variance: Vector | None, weight: Vector | None) -> Vector:
+        """Noise variances of all training rows in the fit, in units of the posterior's.
+
+        `row_variance` are those given in fit, if any, `weight` the frequency weights.
+        """
+        if isinstance(self.noise, HeteroscedasticNoise):
+            # The regression used 1 / E[1 / variance], not the variance of a prediction.
+            return self.noise.row_variance(X, weight) / self.noise_unit
+        noise = self.predict_noise(X, row_variance).total_variance
+        # the fit had the noise variances without their calibration
+        return noise / (self.noise_calibration * self.posterior.noise_variance)
 
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
@@ -222,16 +244,7 @@ class FittedOutput:
             )
         if self.novelty is None:
             return draws
-        # A root by eigenvalues, as the covariance is singular at the pivots; negative ones are
-        # rounding.
-        values, vectors = np.linalg.eigh(self.novelty.covariance(X))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        process = root @ rng.standard_normal(draws.shape)
-        fallback = self.novelty.fallback(X, mean)
-        own = np.sqrt(fallback.kept)[:, None] * (draws - mean[:, None])
-        # One normal deviate per draw: which of the two means holds is common to all inputs.
-        between = np.multiply.outer(fallback.spread, rng.standard_normal(n_draws))
-        return (mean + fallback.shift)[:, None] + own + between + process
+        return add_novelty_draws(self.novelty, X, mean, draws, rng)
 
 
 def _training_blocks(
@@ -295,6 +308,7 @@ def build_output(
         objective=objective + log_precision,
         noise_unit=data.find_noise_unit(number),
         has_row_variance=True,
+        is_noise_known=problem.noise_variance is not None,
     )
 
 

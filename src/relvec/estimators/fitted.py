@@ -14,6 +14,7 @@ from relvec.estimators._inputs import read_weight
 from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._plan import Data
 from relvec.estimators._target_transform import check_support
+from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.solvers import Problem
 
 __all__ = ["fitted_basis", "fitted_problem"]
@@ -88,7 +89,8 @@ def fitted_problem(
     if transform is not None:
         check_support(transform, target[:, 0], weight)
         target = transform.forward(target)
-    (moments,) = plan.compute_moments(
-        bound, Data(inputs, target, weight, np.zeros(len(target), int))
-    )
+    data, noise = Data(inputs, target, weight, np.zeros(len(target), int)), model.outputs_[0].noise
+    if isinstance(noise, HeteroscedasticNoise):
+        data = data._replace(row_variance=noise.row_variance(inputs, weight)[:, None])
+    (moments,) = plan.compute_moments(bound, data)
     return plan.make_problem(moments, bound), bound

@@ -3,7 +3,9 @@
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, check_rows
 from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
+from relvec.likelihoods.log_variance import LogVariance
 from relvec.likelihoods.mixture import MixturePrediction
+from relvec.likelihoods.negative_binomial import NegativeBinomial
 from relvec.likelihoods.poisson import Poisson
 from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
@@ -24,7 +26,9 @@ __all__ = [
     "IdentityTransform",
     "Likelihood",
     "LogTransform",
+    "LogVariance",
     "MixturePrediction",
+    "NegativeBinomial",
     "NoiseMixture",
     "NoiseModel",
     "Poisson",

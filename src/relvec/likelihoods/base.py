@@ -258,6 +258,19 @@ class BoundLikelihood(ABC):
                 break
         return value
 
+    def averaged_over(self, variance: Vector) -> BoundLikelihood:
+        """Return the log likelihood averaged over Gaussian errors of the latent values.
+
+        Its `log_density` is ``E log p(t | f + e)`` with ``e ~ N(0, variance)`` in each row, and so
+        are its derivatives. Variational approximations need it (Opper & Archambeau 2009). For one
+        latent function; by quadrature, unless a likelihood has a closed form.
+        """
+        from relvec.likelihoods.averaged import AveragedLikelihood
+
+        return AveragedLikelihood(
+            self.recipe, self.target, self.weight, self.offset, self, np.sqrt(variance)
+        )
+
     def credible_log_evidence(self, f: Matrix, variance: Matrix, n_intercepts: int) -> float:
         """Return the largest log evidence at which the Laplace approximation is trusted.
 

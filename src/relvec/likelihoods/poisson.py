@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +52,34 @@ class BoundPoisson(BoundLikelihood):
         exposure = np.exp(self.offset_or_zero + np.zeros(len(rows)))
         # Maximum likelihood of a constant: sum(t) = exp(f) sum(exposure).
         return math.log(max(float(rows @ self.target), 0.5) / float(rows @ exposure))
+
+    def averaged_over(self, variance: Vector) -> AveragedPoisson:
+        """Return ``t f - exp(f + variance / 2) - log(t!)``: a log-normal rate has that mean."""
+        return AveragedPoisson(self.recipe, self.target, self.weight, self.offset, 0.5 * variance)
+
+
+@dataclass(frozen=True)
+class AveragedPoisson(BoundPoisson):
+    """Poisson likelihood averaged over Gaussian errors of the log rate."""
+
+    shift: Vector | float = 0.0
+    """Half the variances of the errors."""
+
+    def log_density(self, f: Vector) -> Vector:
+        """Return ``t f - exp(f + shift) - log(t!)``."""
+        return super().log_density(f + self.shift) - self.target * self.shift
+
+    def slope(self, f: Vector) -> Vector:
+        """Return ``t - exp(f + shift)``."""
+        return super().slope(f + self.shift)
+
+    def curvature(self, f: Vector) -> Vector:
+        """Return ``exp(f + shift)``."""
+        return super().curvature(f + self.shift)
+
+    def curvature_slope(self, f: Vector) -> Vector:
+        """Return ``exp(f + shift)``."""
+        return super().curvature_slope(f + self.shift)
 
 
 class Poisson(Likelihood):

@@ -17,10 +17,12 @@ from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
 from relvec.solvers.gaussian.simple import NullSolver, RidgeSolver
+from relvec.solvers.gaussian.tied import TiedSolver
 from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
 from relvec.solvers.latent.ridge import LaplaceRidgeSolver
+from relvec.solvers.latent.tied import TiedLaplaceSolver
 
 __all__ = [
     "EFFORTS",
@@ -43,6 +45,8 @@ __all__ = [
     "SequentialSolver",
     "Solution",
     "Solver",
+    "TiedLaplaceSolver",
+    "TiedSolver",
     "WarmStart",
     "inclusion_penalty",
     "with_learnt_rate",

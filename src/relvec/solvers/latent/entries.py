@@ -8,11 +8,19 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.laplace.hessian import Penalty
+from relvec.laplace.mode import Mode
+from relvec.likelihoods.base import BoundLikelihood
 from relvec.solvers.gaussian.tuning import DEFAULT
+from relvec.solvers.groups import best_common_precision
 from relvec.solvers.latent.monotone import MonotoneSearch
 from relvec.solvers.latent.signs import has_wrong_sign
 
-__all__ = ["add_units_jointly", "best_common_precision", "find_candidate_units"]
+__all__ = [
+    "add_units_jointly",
+    "compute_curvature_term",
+    "find_candidate_units",
+]
 
 
 def find_candidate_units(
@@ -32,7 +40,9 @@ def find_candidate_units(
     problem, mode, n_blocks = search.problem, search.state.mode, search.problem.n_blocks
     sides = mode.slope.reshape(-1, n_blocks)
     if exact:
-        sides = np.hstack([sides, _compute_curvature_term(search).reshape(-1, n_blocks)])
+        own = 0.0 if problem.is_penalty_prior else problem.penalty_of(search.state.active)
+        drift = compute_curvature_term(mode, problem.likelihood, own)
+        sides = np.hstack([sides, drift.reshape(-1, n_blocks)])
     products = problem.dictionary.rmatmat(sides)
     q = products[:, :n_blocks]
     # Square of the quality factor (Tipping & Faul 2003): at the mode X'slope = A w, so the slope in
@@ -80,16 +90,15 @@ def find_candidate_units(
     return units[order], log_precision[order], net[order]
 
 
-def _compute_curvature_term(search: MonotoneSearch) -> Matrix:
+def compute_curvature_term(mode: Mode, likelihood: BoundLikelihood, c: Penalty) -> Matrix:
     """Derivative of twice the log volume in every latent value, with the other weights adapting.
 
-    The log volume is ``log|H| / 2`` plus the penalty. `drift` is its derivative at fixed weights.
-    The mode of the other weights follows a change of the latent values, which compensates part of
-    it: ``drift - B X S X' drift``, with the posterior covariance ``S`` of the weights.
+    The log volume is ``log|H| / 2`` plus the penalty `c` per degree of freedom. `drift` is its
+    derivative at fixed weights. The mode of the other weights follows a change of the latent
+    values, which compensates part of it: ``drift - B X S X' drift``, with the posterior covariance
+    ``S`` of the weights.
     """
-    problem, mode = search.problem, search.state.mode
-    own = 0.0 if problem.is_penalty_prior else problem.penalty_of(search.state.active)
-    drift = mode.design.compute_volume_slope(mode.hessian, problem.likelihood, mode.latent, own)
+    drift = mode.design.compute_volume_slope(mode.hessian, likelihood, mode.latent, c)
     # The other weights change by -S X'B phi per unit of the new weight: chain rule on drift.
     moved = mode.design.latent(mode.hessian.covariance @ mode.design.apply_transpose(drift))
     return drift - mode.design.apply_curvature(mode.hessian.rows, moved)
@@ -150,52 +159,3 @@ def _normalised_columns(search: MonotoneSearch, units: IndexArray) -> Matrix:
         # Inner products under the sample weights.
         atoms = atoms * np.sqrt(weight)[:, None]
     return atoms / np.maximum(np.linalg.norm(atoms, axis=0), 1e-300)
-
-
-def best_common_precision(
-    s: Matrix,
-    square: Matrix,
-    penalty: tuple[Matrix, ...] | None = None,
-    *,
-    reach: float = 14.0,
-    n_points: int = 29,
-    refinements: int = 3,
-) -> tuple[Vector, Vector]:
-    """Find the best common precision of each row of weights, and its gain over leaving them out.
-
-    Maximises ``sum_k [log(a / (a + s_k)) + q_k^2 / (a + s_k)] / 2 - sum_k r_k / (a + t_k)``, which
-    may have several maxima, on a grid of ``log a`` that is refined around the best point.
-
-    The first sum is the contribution of the weights to the log evidence (Tipping and Faul, 2003),
-    the second the penalty on their degrees of freedom. ``s`` and ``q^2`` (`square`) are curvature
-    and squared slope of the log likelihood in each weight, all others integrated out, of shape
-    (n_rows, n_weights); `penalty` is ``t`` and ``r``. The grid has `n_points` within `reach` of the
-    log of the mean curvature, and becomes four times as fine at each of the `refinements`. The gain
-    is zero at infinite precision, which the grid only approaches.
-    """
-
-    def value(log_precision: Vector) -> Vector:
-        a = np.exp(log_precision)[:, None]
-        # log(a / (a + s)) = -log1p(s / a): log(a) - log(a + s) would cancel for s << a.
-        each = square / (a + s) - np.log1p(s / a)
-        result: Vector = 0.5 * each.sum(axis=1)
-        if penalty is not None:
-            result = result - (penalty[1] / (a + penalty[0])).sum(axis=1)
-        return result
-
-    # The best precision is s^2 / (theta - s) for one weight: of the order of s unless theta is near
-    # s or far above it.
-    best = np.log(np.maximum(s.mean(axis=1), 1e-300))
-    gain = value(best)
-    half_width = n_points // 2
-    step = reach / half_width
-    for _ in range(1 + refinements):
-        centre = best
-        for offset in range(-half_width, half_width + 1):
-            trial = centre + offset * step
-            reached = value(trial)
-            better = reached > gain
-            best, gain = np.where(better, trial, best), np.where(better, reached, gain)
-        # Four finer points on each side reach the neighbours of the previous best point.
-        step, half_width = step / 4.0, 4
-    return gain, best
