@@ -102,7 +102,8 @@ class PredictionMixin:
             Whether to return the covariance of the predictive distribution between all rows of `X`.
         include_noise : bool, default=True
             Whether the predictive distribution is that of a new target, which includes noise, or
-            that of the function.
+            that of the function. With `target_transform` the function is the mean of the target
+            given its inputs. The predictive mean is the same in both cases.
         noise_variance : float, array-like of shape (n_samples,) or callable, optional
             Noise variance of the new rows, or a function of `X` that returns it, in the units of
             the noise variances given in fit, else in squared units of the target. By default the
