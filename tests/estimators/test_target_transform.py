@@ -197,6 +197,22 @@ def test_gaussian_targets_are_not_transformed():
     assert np.mean(kept) >= 0.95
 
 
+def test_noise_that_varies_on_the_transformed_scale():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3.0, 3.0, size=(200, 1))
+    std = 0.1 + 0.25 * (X[:, 0] + 3.0)
+    y = np.exp(1.0 + np.sin(1.5 * X[:, 0]) + std * rng.normal(size=200))
+    model = RVMRegressor(noise="heteroscedastic", target_transform="log").fit(X, y)
+    plain = RVMRegressor(noise="heteroscedastic").fit(X, np.log(y))
+    assert model.noise_gain_ == plain.noise_gain_ > 10.0
+    grid = np.linspace(-2.5, 2.0, 5)[:, np.newaxis]
+    np.testing.assert_allclose(
+        model.predict_interval(grid), np.exp(plain.predict_interval(grid)), rtol=1e-10
+    )
+    draws = model.sample_y(grid, 100_000, random_state=0)
+    np.testing.assert_allclose(draws.mean(axis=1), model.predict(grid), rtol=0.05)
+
+
 def test_targets_skewed_to_the_left():
     X, y, _ = make_sales(150, 3)
     model = RVMRegressor(gamma=0.5, target_transform="auto").fit(X, -y)
