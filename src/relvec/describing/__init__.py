@@ -58,6 +58,7 @@ from relvec.describing.predictions import (
     predict_with_std,
 )
 from relvec.describing.relevance import get_feature_gain, order_features
+from relvec.describing.rootogram import Rootogram, compute_rootogram
 from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit
 from relvec.describing.weights import Weights, collect_weights
 
@@ -68,6 +69,7 @@ __all__ = [
     "InputGrid",
     "InputSlice",
     "ReliabilityCurve",
+    "Rootogram",
     "Weights",
     "check_classifier",
     "check_feature_names",
@@ -79,6 +81,7 @@ __all__ = [
     "compute_normal_quantiles",
     "compute_quantile_band",
     "compute_range",
+    "compute_rootogram",
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",

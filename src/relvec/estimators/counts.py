@@ -262,6 +262,17 @@ default="auto"
             )
         return self
 
+    def report(self, X: Any, y: ArrayLike, **options: Any) -> Any:
+        """Raise an error: reports are for classifiers and for regressors with Gaussian noise.
+
+        Use `relvec.plotting.RootogramDisplay`, `score`, `deviance` and `log_predictive_density`.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no report: reports are for classifiers and for regressors "
+            "with Gaussian noise. Use RootogramDisplay of relvec.plotting, and the methods score, "
+            "deviance and log_predictive_density."
+        )
+
     def _set_attributes(self, fit: CountFit) -> None:
         """Set the fitted attributes."""
         model, rows = fit.model, fit.bound.source_row
