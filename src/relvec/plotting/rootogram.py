@@ -162,7 +162,9 @@ class RootogramDisplay:
                 axes.axhline(level, color=adapt_colour(axes, OTHER), lw=1.0, ls="--")
                 for level in (-1.0, 1.0)
             ]
-            axes.set_ylim(bottom=min(float(bottom.min()), -1.0) - 0.4)
+            # Space below the bars, whose ends the limits would otherwise touch.
+            axes.update_datalim([(found.centres[0], min(float(bottom.min()), -1.0) - 0.4)])
+            axes.autoscale_view(scalex=False)
         axes.set(xlabel="count", ylabel="root of frequency")
         finish_axes(axes, legend="upper right")
         return self
