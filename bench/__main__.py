@@ -16,6 +16,7 @@ from bench.accuracy.problems import PROBLEMS as ACCURACY_PROBLEMS
 from bench.accuracy.store import Store
 from bench.classification import suite as classification
 from bench.denoising import suite as denoising
+from bench.density import suite as density
 from bench.features import suite as features
 from bench.methods import METHODS
 from bench.problems import PROBLEMS
@@ -27,6 +28,7 @@ SUITES = {
     "classification": classification,
     "features": features,
     "accuracy": accuracy,
+    "density": density,
 }
 """Suites that consist of parts."""
 LIMIT = 120.0
@@ -65,7 +67,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "records, page and plots",
     )
     parser.add_argument(
-        "--write-readme", action="store_true", help="fill in bench/README.md (or ACCURACY.md)"
+        "--write-readme",
+        action="store_true",
+        help="fill in bench/README.md (or ACCURACY.md, DENSITY.md)",
     )
     parser.add_argument(
         "--fresh", action="store_true", help="of the accuracy suite: run again what is recorded"
@@ -127,6 +131,8 @@ def main(arguments: Sequence[str]) -> int:
         return denoise(options, arguments)
     if options.suite in ("classification", "features"):
         return classify(options, arguments)
+    if options.suite == "density":
+        return estimate_densities(options, arguments)
     if options.suite == "accuracy":
         return compare_accuracy(options, arguments)
     records: list[Record] = list(run_jobs(plan(options)))
@@ -158,6 +164,22 @@ def denoise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         if options.write_readme:
             report.write_readme(f"denoise-{name}", texts[-1])
     return finish_parts(options, everything, texts)
+
+
+def estimate_densities(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run parts of the density suite, which has a page of its own."""
+    everything: list[Record] = []
+    texts = {}
+    for name in options.parts:
+        records = list(density.run_part(name, options.seed, options.repeats, options.quick))
+        everything += records
+        tables = density.tables(name, records)
+        report.show(tables)
+        texts[name] = "\n\n".join(table.markdown() for table in tables)
+    facts = report.describe_run(everything, command_line(arguments), density.PACKAGES)
+    if options.write_readme:
+        density.write_page(texts, facts)
+    return finish_parts(options, everything, [facts, *texts.values()])
 
 
 def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:

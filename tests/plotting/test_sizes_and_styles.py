@@ -214,6 +214,7 @@ def test_missing_values_are_imputed_by_a_pipeline():
         plotting.RegressionFitDisplay,
         plotting.PredictedObservedDisplay,
         plotting.ResidualDisplay,
+        plotting.NoiseDisplay,
     ],
 )
 def test_invalid_models_raise(display):

@@ -51,6 +51,7 @@ from relvec.describing.names import (
     get_feature_names,
     shorten,
 )
+from relvec.describing.noise import NoiseConstancy, assess_noise_constancy
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
@@ -68,9 +69,11 @@ __all__ = [
     "FitSummary",
     "InputGrid",
     "InputSlice",
+    "NoiseConstancy",
     "ReliabilityCurve",
     "Rootogram",
     "Weights",
+    "assess_noise_constancy",
     "check_classifier",
     "check_feature_names",
     "check_labels",

@@ -5,20 +5,24 @@ from relvec.estimators.classification import RVMClassifier, SparseBayesClassifie
 from relvec.estimators.counts import SparseBayesCountRegressor
 from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
+from relvec.estimators.density import SparseBayesDensity
 from relvec.estimators.optima import OptimaReport, explore_optima
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 from relvec.estimators.selection import DRVMRegressor, PFCVMClassifier
+from relvec.learning.density import PeakScan
 
 __all__ = [
     "DRVMRegressor",
     "Decision",
     "OptimaReport",
     "PFCVMClassifier",
+    "PeakScan",
     "RVMClassifier",
     "RVMRegressor",
     "SmoothDenoiser",
     "SparseBayesClassifier",
     "SparseBayesCountRegressor",
+    "SparseBayesDensity",
     "SparseBayesRegressor",
     "denoise",
     "explore_optima",

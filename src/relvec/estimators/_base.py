@@ -27,11 +27,12 @@ from relvec.estimators._inputs import (
     warn_about_weights,
 )
 from relvec.estimators._length_scales import expose_length_scales
+from relvec.estimators._noise_prediction import NoisePredictionMixin
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
 from relvec.estimators._regression_plan import RegressionPlan
-from relvec.estimators._solvers import resolve_solver
+from relvec.estimators._solvers import read_precision, resolve_solver
 from relvec.posterior import noise_floor
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 
@@ -52,6 +53,7 @@ PER_OUTPUT = {
 class BaseSparseBayesRegressor(
     BasisMixin,
     ComponentsMixin,
+    NoisePredictionMixin,
     CallbackSupportMixin,
     MultiOutputMixin,
     RegressorMixin,
@@ -70,13 +72,20 @@ class BaseSparseBayesRegressor(
                 'it. Use noise="constant" with noise_variance, or omit noise_variance.'
             )
         default = {each.name: each.default for each in fields(options)}
-        resolve = partial(resolve_solver, options.solver, needs_dense=prior.keeps_all_atoms)
+        precision = read_precision(options, prior)
+        resolve = partial(
+            resolve_solver,
+            options.solver,
+            needs_dense=prior.keeps_all_atoms,
+            precision=precision,
+        )
         return RegressionPlan(
             **shared,
             solver=with_learnt_rate(resolve(effort=options.effort), prior),
             fold_solver=with_learnt_rate(resolve(effort="fast"), prior),
             calibrate=bool(options.calibrate),
-            has_default_algorithm=all(
+            has_default_algorithm=precision == "atom"
+            and all(
                 isinstance(getattr(self, name), str) and getattr(self, name) == default[name]
                 for name in ("prior", "solver")
             ),

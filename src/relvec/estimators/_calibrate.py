@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from relvec.estimators._plan import Data
     from relvec.estimators._regression_plan import RegressionPlan
 
-__all__ = ["ModelComparison", "compare_before_fit", "select_and_calibrate"]
+__all__ = ["ModelComparison", "calibrate_fit", "compare_before_fit", "select_and_calibrate"]
 
 FarProcess = tuple[str, PriorProcess | None] | None
 """Kind of error bars, and the Gaussian process whose variance is added away from the data; None if
@@ -140,6 +140,28 @@ def select_and_calibrate(
             return fit
         fit, known = _fit_best_candidate(plan, fit, data, distinct, candidates)
         are_scales_shared = True
+    return _apply_calibration(plan, fit, known, n_rows, are_scales_shared=are_scales_shared)
+
+
+def calibrate_fit(plan: RegressionPlan, fit: RegressionFit, data: Data) -> RegressionFit:
+    """Return a fit with calibrated error bars, without a comparison with other models."""
+    distinct = plan.merge_equal_rows(data)
+    if not plan.is_calibrated or not _can_hold_out_rows(plan, distinct):
+        return fit
+    known = [_find_far_process(output, plan.error_bars) for output in fit.outputs]
+    held_out = _compare_candidates(plan, fit.scaled, [], distinct, known).held_out
+    return _apply_calibration(plan, fit, held_out, len(distinct.targets), are_scales_shared=True)
+
+
+def _apply_calibration(
+    plan: RegressionPlan,
+    fit: RegressionFit,
+    known: HeldOutPredictions,
+    n_rows: int,
+    *,
+    are_scales_shared: bool,
+) -> RegressionFit:
+    """Return a fit with the calibration factors of its held-out predictions."""
     if plan.is_posterior_calibrated:
         pairs = zip(fit.outputs, known.posterior_calibration(), strict=True)
         outputs = [replace(output, calibration=float(factor)) for output, factor in pairs]

@@ -20,6 +20,7 @@ from relvec.estimators._latent_model import build_latent_model, store_atoms
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._linear_labels import fit_linear_labels
 from relvec.estimators._plan import Data, Plan
+from relvec.estimators._solvers import bind_groups
 from relvec.estimators._stacking import compute_stacking_weights, mix_with_class_prior
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.rows import row_key
@@ -131,7 +132,8 @@ class ClassificationPlan(Plan[ClassificationFit]):
                 problem, fixed_intercept = self.make_problem(
                     recipe, target, bound, dictionary, data.weight, has_intercept, is_fixed
                 )
-                solution = self.solver.solve(problem, monitor=self.monitor)
+                solver = bind_groups(self.solver, bound)
+                solution = solver.solve(problem, monitor=self.monitor)
                 models.append(
                     build_latent_model(
                         problem,

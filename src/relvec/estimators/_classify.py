@@ -22,9 +22,9 @@ from relvec.estimators._inputs import read_weight, validate_inputs, warn_about_w
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
-from relvec.estimators._solvers import resolve_latent_solver
+from relvec.estimators._solvers import read_precision, resolve_latent_solver
 from relvec.priors import InverseGamma
-from relvec.solvers import Monitor
+from relvec.solvers import Monitor, TiedLaplaceSolver
 
 __all__ = ["BaseSparseBayesClassifier"]
 
@@ -48,7 +48,9 @@ class BaseSparseBayesClassifier(
         return ClassificationPlan(
             **shared,
             solver=resolve_latent_solver(
-                options.solver, needs_dense=shared["prior"].keeps_all_atoms
+                options.solver,
+                needs_dense=shared["prior"].keeps_all_atoms,
+                precision=read_precision(options, shared["prior"]),
             ),
             fit_intercept=None if is_auto else bool(options.fit_intercept),
             counts_at_bound=options.penalty_curvature == "bound",
@@ -97,9 +99,11 @@ class BaseSparseBayesClassifier(
                 f"only one class: {self.classes_.tolist()[0]!r}."
             )
         if n_classes > 2 and plan.multi_class != "one_vs_rest":
-            keeps_all_atoms = plan.prior.keeps_all_atoms
             solver = resolve_latent_solver(
-                options.solver, needs_dense=keeps_all_atoms, n_latent=n_classes
+                options.solver,
+                needs_dense=plan.prior.keeps_all_atoms,
+                n_latent=n_classes,
+                precision=read_precision(options, plan.prior),
             )
             plan = replace(plan, solver=solver)
         index = np.searchsorted(self.classes_, y).clip(max=n_classes - 1)
@@ -184,6 +188,7 @@ def _describe_problem(
         and not is_linear
         and fit.bound.is_localised.all()
         and not plan.prior.keeps_all_atoms
+        and not isinstance(plan.solver, TiedLaplaceSolver)
     ):
         return (
             f"kept {n_kept} of {n_rows} kernels: their length-scale is so short that the model "

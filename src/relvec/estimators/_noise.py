@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from relvec.estimators._heteroscedastic import fit_heteroscedastic
 from relvec.estimators._output import RegressionFit
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ __all__ = ["NOISE_KINDS", "fit_noise_model"]
 
 NoiseFitter = Callable[["RegressionPlan", RegressionFit, "Data"], RegressionFit]
 
-_FITTERS: dict[str, NoiseFitter] = {}
+_FITTERS: dict[str, NoiseFitter] = {"heteroscedastic": fit_heteroscedastic}
 
 NOISE_KINDS = ("constant", *_FITTERS)
 """Values of the option `noise`."""

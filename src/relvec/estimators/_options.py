@@ -144,8 +144,10 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
-    noise : {"constant"}, default="constant"
+    noise : {"constant", "heteroscedastic"}, default="constant"
         Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
+        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`);
+        if the data do not show that it varies, the fit is that of "constant" (`noise_gain_` is 0).
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).

@@ -18,6 +18,7 @@ from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
+from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.likelihoods import (
     GaussianPrediction,
@@ -140,6 +141,18 @@ class FittedOutput:
         # Without given variances nothing is known about the noise of new rows.
         common = 0.0 if self.needs_row_variance else common
         return NoiseMixture(np.full((X.shape[0], 1), common), np.ones(1))
+
+    def find_row_noise(self, X: Any, row_variance: Vector | None, weight: Vector | None) -> Vector:
+        """Noise variances of all training rows in the fit, in units of the posterior's.
+
+        `row_variance` are those given in fit, if any, `weight` the frequency weights.
+        """
+        if isinstance(self.noise, HeteroscedasticNoise):
+            # The regression used 1 / E[1 / variance], not the variance of a prediction.
+            return self.noise.row_variance(X, weight) / self.noise_unit
+        noise = self.predict_noise(X, row_variance).total_variance
+        # the fit had the noise variances without their calibration
+        return noise / (self.noise_calibration * self.posterior.noise_variance)
 
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None

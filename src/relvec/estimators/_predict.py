@@ -381,8 +381,7 @@ class PredictionMixin:
         given = self._read_noise(X, noise_variance, True, is_required=True)
         for output, target, each in zip(self.outputs_, targets.T, given, strict=True):
             noise, posterior = output.predict_noise(X, each).total_variance, output.posterior
-            # the fit had the noise variances without their calibration
-            relative = noise / (output.noise_calibration * posterior.noise_variance)
+            relative = output.find_row_noise(X, each, weight)
             mean, variance = posterior.leave_one_out(
                 output.atoms.evaluate(X), target, weight, relative
             )

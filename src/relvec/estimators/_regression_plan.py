@@ -21,6 +21,7 @@ from relvec.estimators._noise import fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty, build_output
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._refine import refine_scales
+from relvec.estimators._solvers import bind_groups
 from relvec.estimators._sparse_linear import describe_selected_features
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
@@ -33,6 +34,7 @@ from relvec.solvers import (
     Problem,
     RidgeSolver,
     Solver,
+    TiedSolver,
     WarmStart,
 )
 
@@ -69,15 +71,18 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
         """Fit each output with the same candidate atoms."""
-        bound = self.bind_basis(basis, data)
-        outputs, problems = [], []
+        return self.fit_bound(self.bind_basis(basis, data), data)
+
+    def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
+        """Fit each output with the atoms of a basis that is bound to the inputs."""
+        solver, outputs, problems = bind_groups(self.solver, bound), [], []
         with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
             all_moments = self.compute_moments(bound, data)
             previous = self.previous if len(self.previous) == len(all_moments) else ()
             for number, moments in enumerate(all_moments):
                 problem = self.make_problem(moments, bound, data.find_noise_unit(number))
                 warm_start = _make_warm_start(previous[number], bound, data.X) if previous else None
-                solution = self.solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
+                solution = solver.solve(problem, warm_start=warm_start, monitor=self.monitor)
                 problems.append(problem)
                 outputs.append(
                     build_output(
@@ -207,18 +212,21 @@ class RegressionPlan(Plan[RegressionFit]):
 
     def fit_candidate(self, scaled: ScaledBasis, data: Data) -> RegressionFit:
         """Fit a candidate: kernels, a linear or sparse linear model, or the null model."""
+        return self.make_candidate_plan(scaled).fit(scaled.basis, data)
+
+    def make_candidate_plan(self, scaled: ScaledBasis | None) -> Self:
+        """Return the plan with the solver of a candidate, or of the basis as it is (None)."""
         simple: dict[str, Solver] = {
             "linear": RidgeSolver(),
             SPARSE_LINEAR: OddsLearner(self.solver),
             "null": NullSolver(),
         }
-        solver = simple.get(scaled.learnt.group)
+        solver = None if scaled is None else simple.get(scaled.learnt.group)
         if solver is None:
-            return super().fit_candidate(scaled, data)
-        plan = replace(
+            return self
+        return replace(
             self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
         )
-        return plan.fit(scaled.basis, data)
 
     def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:
         """Return the null model and, if length-scales are learnt by default, linear models.
@@ -270,9 +278,14 @@ class RegressionPlan(Plan[RegressionFit]):
         """Refine the length-scales by the evidence of the sparse model, and add them to the fit."""
         if scaled.learnt.group == SPARSE_LINEAR:
             scaled = scaled._replace(learnt=describe_selected_features(scaled.learnt, fit))
-        fit = refine_scales(replace(self, previous=()), replace(fit, scaled=scaled), data)
-        assert fit.scaled is not None
-        if self.length_scale_uncertainty is None:
+        fit = replace(fit, scaled=scaled)
+        if not isinstance(self.solver, TiedSolver):  # refined by the precisions of single atoms
+            fit = refine_scales(replace(self, previous=()), fit, data)
+        return self.add_scale_uncertainty(fit, data)
+
+    def add_scale_uncertainty(self, fit: RegressionFit, data: Data) -> RegressionFit:
+        """Add the uncertainty of the length-scales to a fit, if the plan asks for it."""
+        if self.length_scale_uncertainty is None or fit.scaled is None:
             return fit
         weights = list(map(data.regression_weight, range(len(fit.outputs))))
         std, uncertain = measure_scale_uncertainty(fit.scaled.learnt, data.X, fit.outputs, weights)

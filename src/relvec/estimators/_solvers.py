@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
 from relvec._checks import check_choice
+from relvec.bases.base import BoundBasis
+from relvec.priors import FlatPrior, Prior
 from relvec.published import (
     FixedPointSolver,
     LaplaceFixedPointSolver,
@@ -15,9 +22,13 @@ from relvec.solvers import (
     OrthonormalSolver,
     SequentialSolver,
     Solver,
+    TiedLaplaceSolver,
+    TiedSolver,
 )
 
-__all__ = ["resolve_latent_solver", "resolve_solver"]
+__all__ = ["bind_groups", "read_precision", "resolve_latent_solver", "resolve_solver"]
+
+AnySolver = TypeVar("AnySolver")
 
 NAMED: dict[str, type[Solver]] = {
     "textbook": TextbookSolver,
@@ -25,11 +36,13 @@ NAMED: dict[str, type[Solver]] = {
     "random_order": RandomOrderSolver,
 }
 SOLVER_NAMES = ("auto", "sequential", "mackay", "em", "textbook", "orthonormal", "random_order")
-LATENT_SOLVERS = (LaplaceSolver, LaplaceFixedPointSolver)
+LATENT_SOLVERS = (LaplaceSolver, LaplaceFixedPointSolver, TiedLaplaceSolver)
 LATENT_SOLVER_NAMES = ("auto", "sequential", "exact", "mackay", "em")
 
 
-def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> Solver:
+def resolve_solver(
+    solver: Solver | str, *, effort: str, needs_dense: bool, precision: str = "atom"
+) -> Solver:
     """Return the solver of a regression model by its name.
 
     Parameters
@@ -42,6 +55,9 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
         Effort of the sequential solver.
     needs_dense : bool
         Whether the prior keeps all atoms (a Gamma prior does).
+    precision : {"atom", "tied"}, default="atom"
+        Whether each atom has its own precision, or all atoms of a basis share one; the solver of
+        the latter is bound to a basis by `bind_groups`.
 
     Examples
     --------
@@ -51,6 +67,9 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
     >>> resolve_solver("auto", effort="fast", needs_dense=True)
     FixedPointSolver()
     """
+    if precision == "tied":
+        _check_tied(solver)
+        return TiedSolver()
     if not isinstance(solver, str):
         _check_can_solve(solver, SOLVER_NAMES, "SequentialSolver()")
         if isinstance(solver, LATENT_SOLVERS):
@@ -68,7 +87,7 @@ def resolve_solver(solver: Solver | str, *, effort: str, needs_dense: bool) -> S
 
 
 def resolve_latent_solver(
-    solver: LatentSolver | str, *, needs_dense: bool, n_latent: int = 1
+    solver: LatentSolver | str, *, needs_dense: bool, n_latent: int = 1, precision: str = "atom"
 ) -> LatentSolver:
     """Return the solver of a classification model by its name.
 
@@ -81,6 +100,8 @@ def resolve_latent_solver(
         Whether the prior keeps all atoms (a Gamma prior does).
     n_latent : int, default=1
         Number of latent functions (logits) in one model; "mackay" and "em" are for one.
+    precision : {"atom", "tied"}, default="atom"
+        As for `resolve_solver`; "tied" is for one latent function.
 
     Examples
     --------
@@ -88,9 +109,17 @@ def resolve_latent_solver(
     >>> resolve_latent_solver("auto", needs_dense=False)
     LaplaceSolver()
     """
+    if precision == "tied":
+        _check_tied(solver)
+        if n_latent > 1:
+            raise ValueError(
+                'precision="tied" is for binary models; with more than two classes use '
+                'multi_class="one_vs_rest".'
+            )
+        return TiedLaplaceSolver()
     if not isinstance(solver, str):
         _check_can_solve(solver, LATENT_SOLVER_NAMES, "LaplaceSolver()")
-        if isinstance(solver, (SequentialSolver, FixedPointSolver, *NAMED.values())):
+        if isinstance(solver, (SequentialSolver, FixedPointSolver, TiedSolver, *NAMED.values())):
             raise TypeError(
                 f"{type(solver).__name__} is for regression; classification needs a solver such as "
                 f"LaplaceSolver(); got {solver!r}."
@@ -107,6 +136,41 @@ def resolve_latent_solver(
         if solver in ("auto", "mackay", "em"):
             return LaplaceFixedPointSolver("em" if solver == "em" else "mackay")
     return LaplaceSolver(exact=solver == "exact")
+
+
+def bind_groups(solver: AnySolver, bound: BoundBasis) -> AnySolver:
+    """Return a solver of tied precisions with one group for each part of a basis.
+
+    Explicit columns, which may be in different units, share their precision after scaling. A solver
+    that has groups, and any other solver, is returned as it is.
+    """
+    if not isinstance(solver, (TiedSolver, TiedLaplaceSolver)) or solver.groups is not None:
+        return solver
+    groups = bound.groups("part") if bound.parts else np.zeros(len(bound.is_localised), np.intp)
+    bound_solver: AnySolver = replace(solver, groups=groups, standardise=~bound.is_localised)
+    return bound_solver
+
+
+def read_precision(options: Any, prior: Prior) -> str:
+    """Return the option `precision`, "atom" if there is none; raise if others do not fit it."""
+    precision: str = getattr(options, "precision", "atom")
+    if precision == "atom":
+        return precision
+    if not isinstance(prior, FlatPrior):
+        raise ValueError(f'precision="tied" needs prior="flat"; got prior={options.prior!r}.')
+    if not isinstance(options.min_gain, str):
+        raise ValueError(
+            'precision="tied" needs min_gain="auto", because basis functions are not removed one '
+            f"by one; got {options.min_gain!r}."
+        )
+    return precision
+
+
+def _check_tied(solver: object) -> None:
+    if not (isinstance(solver, str) and solver == "auto"):
+        raise ValueError(
+            f'precision="tied" has its own solver and needs solver="auto"; got {solver!r}.'
+        )
 
 
 def _check_can_solve(solver: object, names: tuple[str, ...], example: str) -> None:

@@ -44,7 +44,11 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
-        Variance of the noise, in squared units of the target, estimated or given.
+        Variance of the noise, in squared units of the target, estimated or given. If it depends on
+        the inputs, the harmonic mean over the training rows; see `predict_noise`.
+    noise_gain_ : float or ndarray of shape (n_outputs,)
+        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
+        constant.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.
@@ -211,7 +215,11 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
         ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
-        Variance of the noise, in squared units of the target, estimated or given.
+        Variance of the noise, in squared units of the target, estimated or given. If it depends on
+        the inputs, the harmonic mean over the training rows; see `predict_noise`.
+    noise_gain_ : float or ndarray of shape (n_outputs,)
+        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
+        constant.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.

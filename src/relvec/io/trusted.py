@@ -40,14 +40,22 @@ estimators._output.FittedOutput
 estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
 estimators.counts.SparseBayesCountRegressor
-estimators.denoising.SmoothDenoiser
+estimators.denoising.SmoothDenoiser estimators.density.SparseBayesDensity
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.negative_binomial.NegativeBinomial
 likelihoods.poisson.Poisson likelihoods.softmax.Softmax
+learning.density.atoms.DensityAtoms learning.density.coordinates.Coordinates
+learning.density.fitted.FittedDensity learning.density.grid.Axis
+learning.density.margins.ExponentialMargin learning.density.margins.LogNormalMargin
+learning.density.margins.NormalMargin learning.density.margins.StudentMargin
+learning.density.margins.TwoNormalsMargin learning.density.margins.UniformMargin
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
+learning.noise_dictionary.Level learning.noise_dictionary.NoiseCoordinates
+learning.noise_dictionary.NoiseDictionary learning.noise_dictionary.NoiseTuning
+learning.noise_variance.HeteroscedasticNoise
 learning.tuning.LengthScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning

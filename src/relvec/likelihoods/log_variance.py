@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammainc, gammaincinv
@@ -16,7 +16,7 @@ __all__ = ["BoundLogVariance", "LogVariance"]
 
 
 class BoundLogVariance(BoundLikelihood):
-    """Likelihood of squares ``q`` of normal variables with variances ``exp(g)``."""
+    """Likelihood of squares ``q`` of normal variables with variances ``exp(g)``; all positive."""
 
     max_curvature = 0.5
     has_observed_curvature = False
@@ -24,8 +24,7 @@ class BoundLogVariance(BoundLikelihood):
 
     def _standardised(self, f: Vector) -> Vector:
         """Return ``q exp(-g)``."""
-        # A square of zero is allowed at any variance; 0 * inf would not be a number.
-        each: Vector = self.target * np.exp(-np.maximum(f, -700.0))
+        each: Vector = self.target * np.exp(-np.maximum(f, -700.0))  # far beyond any maximum
         return each
 
     def log_density(self, f: Vector) -> Vector:
@@ -51,8 +50,7 @@ class BoundLogVariance(BoundLikelihood):
         """Return the log of the mean square."""
         rows = np.ones(len(self.target)) if self.weight is None else self.weight
         each = self.target * np.exp(-(self.offset_or_zero + np.zeros(len(rows))))
-        # Without any square the maximum is at minus infinity.
-        return math.log(max(float(rows @ each) / float(rows.sum()), 1e-300))
+        return math.log(float(rows @ each) / float(rows.sum()))
 
 
 class LogVariance(Likelihood):
@@ -79,6 +77,11 @@ class LogVariance(Likelihood):
     array([1.105])
     """
 
+    smallest_square: ClassVar[float] = 1e-8
+    """Smaller squares, relative to their mean, are raised to this. A residual below 1e-4 of the
+    standard deviation has a probability of 1e-4; the likelihood hardly depends on how small it
+    is."""
+
     def bind(
         self,
         target: ArrayLike,
@@ -96,7 +99,13 @@ class LogVariance(Likelihood):
                 f"offset must be the logarithm of a known variance; got {rows[2].min():g} to "
                 f"{rows[2].max():g}, whose exponentials overflow."
             )
-        return BoundLogVariance(self, *rows)
+        squares, weight, offset = rows
+        known = 1.0 if offset is None else np.exp(offset)
+        # A square of zero has an infinite density as its variance vanishes: the evidence would have
+        # no maximum. Smallest squares are relative to the mean; without any, the smallest numbers.
+        least = self.smallest_square * float(np.average(squares / known, weights=weight))
+        squares = np.maximum(squares, max(least, 1e-150) * known)
+        return BoundLogVariance(self, squares, weight, offset)
 
     def distribution(self, f: Matrix) -> Squares:
         """Return the distribution of squares at log variances."""

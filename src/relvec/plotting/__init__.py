@@ -13,12 +13,15 @@ from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
+from relvec.plotting.density import DensityDisplay
+from relvec.plotting.density_contours import DensityContourDisplay
 from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
+from relvec.plotting.noise_level import NoiseDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.predicted_observed import PredictedObservedDisplay
 from relvec.plotting.regression_fit import RegressionFitDisplay
@@ -39,6 +42,8 @@ __all__ = [
     "CoefficientDisplay",
     "CoefficientRow",
     "DecisionSurfaceDisplay",
+    "DensityContourDisplay",
+    "DensityDisplay",
     "EvidenceTraceDisplay",
     "ExtrapolationDisplay",
     "ExtrapolationMap",
@@ -46,6 +51,7 @@ __all__ = [
     "FeatureRelevancePathDisplay",
     "ImageDisplay",
     "LogOddsDisplay",
+    "NoiseDisplay",
     "OptimaDisplay",
     "PredictedObservedDisplay",
     "RegressionFitDisplay",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ __all__ = [
     "check_nonnegative",
     "check_points",
     "check_vector",
+    "ignore_missing_names",
 ]
 
 
@@ -107,3 +111,11 @@ def check_points(name: str, values: Any, hint: str = "") -> Matrix:
             f"{name} must have two features, shape (n_samples, 2); got shape {array.shape}.{hint}"
         )
     return array
+
+
+@contextmanager
+def ignore_missing_names() -> Iterator[None]:
+    """Silence scikit-learn's warning that points of a grid have no feature names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield

@@ -17,6 +17,7 @@ from relvec.solvers.gaussian.orthonormal import OrthonormalSolver
 from relvec.solvers.gaussian.rate import RateLearner, with_learnt_rate
 from relvec.solvers.gaussian.search import EFFORTS, SequentialSolver
 from relvec.solvers.gaussian.simple import NullSolver, RidgeSolver
+from relvec.solvers.gaussian.tied import TiedSolver
 from relvec.solvers.gaussian.tuning import SearchTuning
 from relvec.solvers.latent.laplace import LaplaceSolver
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution, LatentSolver
@@ -45,6 +46,7 @@ __all__ = [
     "Solution",
     "Solver",
     "TiedLaplaceSolver",
+    "TiedSolver",
     "WarmStart",
     "inclusion_penalty",
     "with_learnt_rate",

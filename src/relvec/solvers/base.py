@@ -110,6 +110,10 @@ Monitor = Callable[[Progress], bool]
 """Called after every step; returning True asks the solver to stop where it is."""
 
 
+class SearchStopped(Exception):
+    """A monitor requested to stop the search."""
+
+
 class Relay:
     """Monitor that forwards the progress of several successive runs to one monitor.
 

@@ -8,7 +8,14 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 
-__all__ = ["check_groups", "find_ascent_step", "split_at_bounds", "sum_blocks"]
+__all__ = [
+    "best_common_precision",
+    "check_flags",
+    "check_groups",
+    "find_ascent_step",
+    "split_at_bounds",
+    "sum_blocks",
+]
 
 
 def check_groups(groups: Any, n_atoms: int) -> IndexArray:
@@ -39,6 +46,17 @@ def check_groups(groups: Any, n_atoms: int) -> IndexArray:
             f"groups must be integers, 0 and up, or -1 for a nearly flat prior; got {wrong:g}."
         )
     return given.astype(np.intp)
+
+
+def check_flags(standardise: Any, n_atoms: int) -> BoolArray:
+    """Return one flag for each atom, from one for all or one for each."""
+    given = np.asarray(standardise)
+    if given.dtype != np.bool_ or given.shape not in ((), (n_atoms,)):
+        raise ValueError(
+            f"standardise must be True, False, or one of them for each of the {n_atoms} atoms; got "
+            f"{standardise!r}."
+        )
+    return np.broadcast_to(given, (n_atoms,))
 
 
 def sum_blocks(matrix: Matrix, labels: IndexArray, n_groups: int) -> Matrix:
@@ -86,3 +104,52 @@ def split_at_bounds(
         | ((value >= most - margin) & (gradient > 0.0))
     )
     return free
+
+
+def best_common_precision(
+    s: Matrix,
+    square: Matrix,
+    penalty: tuple[Matrix, ...] | None = None,
+    *,
+    reach: float = 14.0,
+    n_points: int = 29,
+    refinements: int = 3,
+) -> tuple[Vector, Vector]:
+    """Find the best common precision of each row of weights, and its gain over leaving them out.
+
+    Maximises ``sum_k [log(a / (a + s_k)) + q_k^2 / (a + s_k)] / 2 - sum_k r_k / (a + t_k)``, which
+    may have several maxima, on a grid of ``log a`` that is refined around the best point.
+
+    The first sum is the contribution of the weights to the log evidence (Tipping and Faul, 2003),
+    the second the penalty on their degrees of freedom. ``s`` and ``q^2`` (`square`) are curvature
+    and squared slope of the log likelihood in each weight, all others integrated out, of shape
+    (n_rows, n_weights); `penalty` is ``t`` and ``r``. The grid has `n_points` within `reach` of the
+    log of the mean curvature, and becomes four times as fine at each of the `refinements`. The gain
+    is zero at infinite precision, which the grid only approaches.
+    """
+
+    def value(log_precision: Vector) -> Vector:
+        a = np.exp(log_precision)[:, None]
+        # log(a / (a + s)) = -log1p(s / a): log(a) - log(a + s) would cancel for s << a.
+        each = square / (a + s) - np.log1p(s / a)
+        result: Vector = 0.5 * each.sum(axis=1)
+        if penalty is not None:
+            result = result - (penalty[1] / (a + penalty[0])).sum(axis=1)
+        return result
+
+    # The best precision is s^2 / (theta - s) for one weight: of the order of s unless theta is near
+    # s or far above it.
+    best = np.log(np.maximum(s.mean(axis=1), 1e-300))
+    gain = value(best)
+    half_width = n_points // 2
+    step = reach / half_width
+    for _ in range(1 + refinements):
+        centre = best
+        for offset in range(-half_width, half_width + 1):
+            trial = centre + offset * step
+            reached = value(trial)
+            better = reached > gain
+            best, gain = np.where(better, trial, best), np.where(better, reached, gain)
+        # Four finer points on each side reach the neighbours of the previous best point.
+        step, half_width = step / 4.0, 4
+    return gain, best

@@ -9,7 +9,8 @@ from relvec.dictionaries import DenseDictionary
 from relvec.likelihoods import Bernoulli, Softmax
 from relvec.priors import SmoothnessPrior
 from relvec.solvers import LaplaceSolver, LatentProblem
-from relvec.solvers.latent.entries import best_common_precision, find_candidate_units
+from relvec.solvers.groups import best_common_precision
+from relvec.solvers.latent.entries import find_candidate_units
 from relvec.solvers.latent.monotone import MonotoneSearch
 from tests.helpers_labels import class_problem, kernel_problem
 from tests.helpers_priors import gamma_prior, with_prior

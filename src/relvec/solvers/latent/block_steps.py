@@ -21,7 +21,7 @@ from relvec.solvers.gaussian.ascent import Schedule, ascend
 from relvec.solvers.gaussian.newton import Objective, evaluate
 from relvec.solvers.gaussian.screening import screen
 from relvec.solvers.gaussian.state import State, compute_objective, evaluate_state
-from relvec.solvers.latent.entries import best_common_precision
+from relvec.solvers.groups import best_common_precision
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.signs import ascend_signed, has_wrong_sign
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.solvers.base import Monitor, Progress
+from relvec.solvers.base import Monitor, Progress, SearchStopped
 from relvec.solvers.latent.problem import LatentProblem, LatentState
 from relvec.solvers.latent.tuning import LatentTuning
 
 __all__ = ["MonotoneSearch", "SearchStopped"]
-
-
-class SearchStopped(Exception):
-    """A monitor requested to stop the search."""
 
 
 class MonotoneSearch:

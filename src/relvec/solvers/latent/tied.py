@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from relvec._checks import check_integer, check_positive
 from relvec._typing import IndexArray, Vector
 from relvec.solvers.base import Certificate, Monitor
-from relvec.solvers.groups import check_groups
+from relvec.solvers.groups import check_flags, check_groups
 from relvec.solvers.latent.problem import LatentProblem, LatentSolution
-from relvec.solvers.latent.tied_search import TiedSearch
+from relvec.solvers.latent.tied_columns import TiedColumns
+from relvec.solvers.latent.tied_search import LatentGroupSearch
 
 __all__ = ["TiedLaplaceSolver"]
 
@@ -31,6 +33,9 @@ class TiedLaplaceSolver(BaseEstimator):
         Group of each atom: 0, 1, ..., or -1 for atoms with a nearly flat prior, whose prior
         variance is the largest that the problem allows (`LatentProblem.largest_latent`). None puts
         all atoms into one group.
+    standardise : bool or array-like of bool of shape (n_atoms,), default=False
+        Atoms whose weights share the precision after scaling the columns to unit variance; for
+        columns in different units. Others, such as kernels, share it as they are.
     tol : float, default=1e-3
         Largest derivative of the evidence in a log precision, in nats, at the end.
     max_iter : int, default=200
@@ -44,8 +49,8 @@ class TiedLaplaceSolver(BaseEstimator):
     not fall, and enters again if its derivative at zero variance is positive. The result is at
     least as good as the model without groups.
 
-    The objective is the Laplace evidence itself: minimum gains and priors of the problem refer to
-    single atoms and have no effect.
+    The objective is the Laplace evidence itself: minimum gains of the problem refer to single atoms
+    and have no effect, but atoms of infinite minimum gain are left out.
 
     Examples
     --------
@@ -66,8 +71,11 @@ class TiedLaplaceSolver(BaseEstimator):
     """
 
     groups: IndexArray | None = None
+    standardise: Any = False
     tol: float = 1e-3
     max_iter: int = 200
+
+    uses_min_gain = False  # not a field: minimum gains are those of single atoms
 
     def solve(
         self,
@@ -97,11 +105,17 @@ class TiedLaplaceSolver(BaseEstimator):
             )
         if problem.signs is not None:
             raise ValueError("TiedLaplaceSolver needs weights of free sign; got signs.")
+        if problem.prior.is_penalised or problem.prior.has_density:
+            raise ValueError(
+                "TiedLaplaceSolver needs a flat prior of the precisions; got a "
+                f"{type(problem.prior).__name__}."
+            )
         groups = check_groups(self.groups, problem.dictionary.shape[1])
-        search = TiedSearch(problem, groups, tol, max_iter, monitor)
-        converged = search.run(warm_start)
+        columns = TiedColumns(problem, groups, check_flags(self.standardise, len(groups)))
+        search = LatentGroupSearch(problem, columns, tol, monitor)
+        start = columns.initial if warm_start is None else columns.read_precisions(*warm_start)
+        converged = search.run(start, max_iter)
+        state = columns.expand(search.point.state, search.point.theta)
         n_iter = max(1, len(search.trace) - 1)
         certificate = Certificate(search.find_largest_derivative(), search.best_gain)
-        return LatentSolution(
-            search.point.state, n_iter, converged, certificate, tuple(search.trace)
-        )
+        return LatentSolution(state, n_iter, converged, certificate, tuple(search.trace))

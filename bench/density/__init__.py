@@ -1,0 +1,1 @@
+"""Densities of one and two variables against kernel density estimates."""
