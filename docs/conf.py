@@ -97,6 +97,7 @@ EXAMPLES = [
     "error_bars.py",
     "photograph_line.py",
     "mixed_basis.py",
+    "counts.py",
     "named_columns.py",
     "texts.py",
     "smoothness_priors.py",

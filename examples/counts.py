@@ -74,8 +74,7 @@ for axes, likelihood in zip(panels, ("poisson", "auto"), strict=True):
     RootogramDisplay.from_estimator(model, hour[:, None], busy, exposure=length, ax=axes)
     axes.set_title(f'likelihood="{likelihood}": {model.likelihood_}', fontsize=10)
     density = model.log_predictive_density(hour[:, None], busy, exposure=length).mean()
-    print(
-        f"{model.likelihood_}: evidence {model.log_evidence_:.0f} nats, mean log density {density:.2f}"
-    )
+    evidence = model.log_evidence_
+    print(f"{model.likelihood_}: evidence {evidence:.0f} nats, mean log density {density:.2f}")
 print(f"shape {model.shape_:.1f} (true: 2), gain {model.overdispersion_gain_:.0f} nats")
 plt.show()
