@@ -96,6 +96,7 @@ EXAMPLES = [
     "how_sparsity_arises.py",
     "error_bars.py",
     "outliers.py",
+    "skewed_targets.py",
     "photograph_line.py",
     "mixed_basis.py",
     "named_columns.py",

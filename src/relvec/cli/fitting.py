@@ -16,6 +16,7 @@ from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import build_pipeline, pooled_categories
 from relvec.cli.errors import UsageError, format_names
 from relvec.cli.limits import LIMITS
+from relvec.cli.metrics import predict_table
 from relvec.cli.model_file import save_model
 from relvec.cli.problem import Problem, define_problem
 from relvec.cli.reading import read_blocks
@@ -32,6 +33,7 @@ from relvec.cli.validation import (
     note_fold_count,
 )
 from relvec.cli.writing import check_output
+from relvec.describing import find_skewness, find_transform
 
 __all__ = ["FitRequest", "fit_command"]
 
@@ -47,6 +49,7 @@ class FitRequest:
     output: str
     task: str = "auto"
     model: str = "auto"
+    target_transform: str = "none"
     features: Sequence[str] = ()
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()
@@ -69,6 +72,7 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         check_folds(request.folds, "Use --no-cv to fit without cross-validation.")
     if request.model != "auto":
         models.make_model(request.model, "regression", 0, 0)
+    models.check_target_transform(request.target_transform)
     source = find_source(
         request.source,
         format=request.format,
@@ -110,13 +114,22 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         console.report(facts, lambda: fit_summary(facts))
 
 
-def make_candidates(problem: Problem, names: Sequence[str], seed: int) -> dict[str, Pipeline]:
+def make_candidates(
+    problem: Problem, names: Sequence[str], seed: int, target_transform: str = "none"
+) -> dict[str, Pipeline]:
     """Make pipelines of the relvec models, by name."""
+    options: dict[str, Any] = {}
+    if target_transform != "none":
+        if problem.task != "regression":
+            raise UsageError(
+                f"--target-transform is for numbers, but '{problem.name}' is a class; omit it."
+            )
+        options["target_transform"] = target_transform
     return {
         name: build_pipeline(
             problem.columns,
             problem.n_rows,
-            models.make_model(name, problem.task, problem.n_rows, seed),
+            models.make_model(name, problem.task, problem.n_rows, seed, **options),
         )
         for name in names
     }
@@ -142,7 +155,7 @@ def _fit_problem(
     names = (request.model,) if request.model != "auto" else models.AUTO
     if not request.with_cv:
         names = names if len(names) == 1 else ("rvm",)
-    ours = make_candidates(problem, names, request.seed)
+    ours = make_candidates(problem, names, request.seed, request.target_transform)
     facts: dict[str, Any] = {"model": names[0]}
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
     baselines = make_baselines(problem, request.seed)
@@ -171,6 +184,8 @@ def _fit_problem(
     for name, categories in pooled_categories(pipeline[0]).items():
         console.note(f"Rare categories of '{name}' are pooled: {format_names(categories)}.")
     facts |= _summarise_model(pipeline[-1], problem)
+    if problem.task == "regression":
+        _note_skewness(pipeline, problem, request, console)
     _note_weaknesses(facts, problem, console)
     return pipeline, facts
 
@@ -197,6 +212,9 @@ def _summarise_model(model: Any, problem: Problem) -> dict[str, Any]:
         facts["model_kind"] = model.model_kind_
     if problem.task == "regression":
         facts["noise_std"] = float(model.noise_variance_) ** 0.5
+        transform = find_transform(model)
+        if transform is not None:
+            facts["target_transform"] = str(transform)
     return facts
 
 
@@ -241,6 +259,21 @@ def _note_weaknesses(facts: dict[str, Any], problem: Problem, console: CommandCo
             "the fitted model; relvec compare shows more models."
         )
     _note_miscalibration(ours, console)
+
+
+def _note_skewness(
+    pipeline: Pipeline, problem: Problem, request: FitRequest, console: CommandConsole
+) -> None:
+    """Recommend a transform of the target if residuals are skewed."""
+    if request.target_transform != "none":
+        return
+    prediction = predict_table(pipeline, problem.table)
+    skewness = find_skewness((problem.target - prediction.mean) / prediction.std)
+    if skewness is not None:
+        console.note(
+            f"The residuals are skewed (skewness {skewness:+.1f}), so intervals should be "
+            "asymmetric: use --target-transform auto."
+        )
 
 
 def _note_miscalibration(ours: dict[str, Any], console: CommandConsole) -> None:

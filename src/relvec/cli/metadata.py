@@ -189,6 +189,7 @@ OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "permutation_importance": lambda value: _is_dict(value, _is_number),
     "cross_validation": _is_cross_validation,
     "notes": lambda value: _is_list(value, _is_text),
+    "target_transform": _is_text,
     "relevance_vector_rows": lambda value: _is_list(value, _is_count),
 }
 """Optional entries with the check of their value."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from relvec.describing.predictions import find_transform, predict_transformed
 
 __all__ = ["Prediction", "compute_metrics", "predict_table"]
 
@@ -20,6 +22,39 @@ class Prediction:
     classes: np.ndarray | None = None
     extrapolating: np.ndarray | None = None
     """Degree of extrapolation of each row: 0 among the training rows, 1 far from them."""
+    transform: Any = None
+    """Transform of the target that the model is of; None for the target itself."""
+    transformed_mean: np.ndarray | None = None
+    transformed_std: np.ndarray | None = None
+    """Mean and standard deviation of the transformed target."""
+
+    def compute_limits(self, coverage: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper limits of central intervals."""
+        if self.transform is None:
+            assert self.mean is not None
+            assert self.std is not None
+            half = _quantile(coverage) * self.std
+            return self.mean - half, self.mean + half
+        assert self.transformed_mean is not None
+        assert self.transformed_std is not None
+        half = _quantile(coverage) * self.transformed_std
+        low, high = self.transformed_mean - half, self.transformed_mean + half
+        return self.transform.inverse(low), self.transform.inverse(high)
+
+    def compute_log_density(self, target: np.ndarray) -> np.ndarray:
+        """Return the log predictive density of each target."""
+        if self.transform is None:
+            assert self.mean is not None
+            assert self.std is not None
+            return _gaussian_log_density(target, self.mean, self.std)
+        assert self.transformed_mean is not None
+        assert self.transformed_std is not None
+        is_possible = self.transform.supports(target)
+        inside = np.where(is_possible, target, self.transform.inverse(self.transformed_mean))
+        density = _gaussian_log_density(
+            self.transform.forward(inside), self.transformed_mean, self.transformed_std
+        )
+        return np.where(is_possible, density + self.transform.log_slope(inside), -np.inf)
 
     @property
     def labels(self) -> np.ndarray:
@@ -42,7 +77,17 @@ def predict_table(
         return Prediction(proba=proba, classes=model.classes_, extrapolating=extrapolating)
     if with_std and hasattr(model, "noise_variance_"):
         mean, std = model.predict(features, return_std=True)
-        return Prediction(mean=mean, std=std, extrapolating=extrapolating)
+        prediction = Prediction(mean=mean, std=std, extrapolating=extrapolating)
+        transform = find_transform(model)
+        if transform is None:
+            return prediction
+        latent = predict_transformed(model, features)
+        return replace(
+            prediction,
+            transform=transform,
+            transformed_mean=latent[0],
+            transformed_std=latent[1],
+        )
     return Prediction(mean=model.predict(features), extrapolating=extrapolating)
 
 
@@ -77,12 +122,15 @@ def _regression_metrics(target: np.ndarray, prediction: Prediction) -> dict[str,
         "r2": 1.0 - float(np.mean(residual**2)) / variance if variance > 0.0 else float("nan"),
     }
     if prediction.std is not None:
-        z = residual / prediction.std
-        # log density of the Gaussian predictive distribution
-        density = -0.5 * z**2 - np.log(prediction.std) - 0.5 * np.log(2.0 * np.pi)
-        metrics["mlpd"] = float(np.mean(density))
-        metrics["coverage"] = float(np.mean(np.abs(z) <= _quantile(0.95)))
+        metrics["mlpd"] = float(np.mean(prediction.compute_log_density(target)))
+        low, high = prediction.compute_limits(0.95)
+        metrics["coverage"] = float(np.mean((low <= target) & (target <= high)))
     return metrics
+
+
+def _gaussian_log_density(target: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+    density = -0.5 * ((target - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2.0 * np.pi)
+    return np.asarray(density)
 
 
 def _quantile(coverage: float) -> float:

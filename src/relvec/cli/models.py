@@ -8,7 +8,7 @@ from typing import Any
 from relvec.cli.errors import UsageError, suggest_name
 from relvec.cli.limits import LIMITS
 
-__all__ = ["MODELS", "make_model", "model_title"]
+__all__ = ["MODELS", "check_target_transform", "make_model", "model_title"]
 
 
 def _rvm(task: str, **options: Any) -> Any:
@@ -52,8 +52,18 @@ AUTO = ("linear", "rvm")
 """Models that `--model auto` selects from."""
 
 
-def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
-    """Make an unfitted estimator by name.
+def check_target_transform(name: str) -> None:
+    """Raise unless a transform of the target is known."""
+    known = ["none", "auto", "log", "yeo-johnson"]
+    if name not in known:
+        raise UsageError(
+            f"--target-transform must be one of {', '.join(known)}; got {name!r}."
+            + suggest_name(name, known)
+        )
+
+
+def make_model(name: str, task: str, n_rows: int, seed: int, **more: Any) -> Any:
+    """Make an unfitted estimator by name, with more options of its class.
 
     Examples
     --------
@@ -65,7 +75,7 @@ def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
             f"--model must be one of auto, {', '.join(MODELS)}; got {name!r}."
             + suggest_name(name, ["auto", *MODELS])
         )
-    options: dict[str, Any] = {"random_state": seed}
+    options: dict[str, Any] = {"random_state": seed, **more}
     if n_rows > LIMITS.many_rows:
         options["centers"] = LIMITS.n_centers
     return MODELS[name][0](task, **options)

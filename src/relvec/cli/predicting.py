@@ -220,11 +220,5 @@ def _number_columns(prediction: Prediction, request: PredictRequest) -> dict[str
     if request.std:
         columns["std"] = prediction.std
     if request.interval is not None:
-        from scipy.special import ndtri
-
-        assert prediction.mean is not None
-        assert prediction.std is not None
-        half_width = ndtri(0.5 * (1.0 + request.interval)) * prediction.std
-        columns["lower"] = prediction.mean - half_width
-        columns["upper"] = prediction.mean + half_width
+        columns["lower"], columns["upper"] = prediction.compute_limits(request.interval)
     return columns

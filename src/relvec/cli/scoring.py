@@ -110,4 +110,12 @@ def _concatenate(parts: list[Prediction]) -> Prediction:
         values = [getattr(part, name) for part in parts]
         return None if values[0] is None else np.concatenate(values)
 
-    return Prediction(join("mean"), join("std"), join("proba"), parts[0].classes)
+    return Prediction(
+        join("mean"),
+        join("std"),
+        join("proba"),
+        parts[0].classes,
+        transform=parts[0].transform,
+        transformed_mean=join("transformed_mean"),
+        transformed_std=join("transformed_std"),
+    )

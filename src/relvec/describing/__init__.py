@@ -22,6 +22,7 @@ from relvec.describing.calibration import (
     compute_normal_quantiles,
     compute_quantile_band,
     compute_wilson_interval,
+    find_skewness,
 )
 from relvec.describing.denoised import get_denoising_model
 from relvec.describing.inputs import (
@@ -55,7 +56,10 @@ from relvec.describing.noise import NoiseConstancy, assess_noise_constancy
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
+    find_transform,
     has_extrapolation,
+    make_interval_function,
+    predict_transformed,
     predict_with_std,
 )
 from relvec.describing.relevance import get_feature_gain, order_features
@@ -85,6 +89,8 @@ __all__ = [
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",
+    "find_skewness",
+    "find_transform",
     "format_class_label",
     "format_count",
     "get_column_names",
@@ -97,10 +103,12 @@ __all__ = [
     "get_objective_traces",
     "has_extrapolation",
     "make_grid",
+    "make_interval_function",
     "make_slice",
     "match_container",
     "name_estimators",
     "order_features",
+    "predict_transformed",
     "predict_with_std",
     "shorten",
     "summarise_fit",

@@ -13,6 +13,7 @@ from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
 from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._plan import Data
+from relvec.estimators._target_transform import check_support
 from relvec.solvers import Problem
 
 __all__ = ["fitted_basis", "fitted_problem"]
@@ -83,6 +84,10 @@ def fitted_problem(
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
+    transform = model.outputs_[0].transform
+    if transform is not None:
+        check_support(transform, target[:, 0], weight)
+        target = transform.forward(target)
     data = Data(inputs, target, weight, np.zeros(len(target), int))
     row_variance = model.outputs_[0].find_row_variance(inputs, target[:, 0], weight)
     if row_variance is not None:

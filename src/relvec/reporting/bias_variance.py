@@ -76,8 +76,18 @@ def compute_bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVaria
     predictions = predictions[:, used]
     mse = float(np.mean(np.nanmean((y[used] - predictions) ** 2, axis=0)))
     variance = float(np.mean(np.nanvar(predictions, axis=0, ddof=1)))
-    noise = float(subject.model.noise_variance_)
+    noise = _measure_noise(subject.model, inputs)
     return BiasVariance(mse, variance, noise, n_fits, int(np.count_nonzero(used)), is_fixed)
+
+
+def _measure_noise(model: Any, inputs: Any) -> float:
+    """Return the noise variance that the model estimated, in squared units of the target."""
+    if model.outputs_[0].transform is None:
+        return float(model.noise_variance_)
+    # The noise of a transformed target depends on the inputs: the mean over the rows of
+    # E var(y | f) = var y - var E(y | f).
+    total, function = (model.predict(inputs, True, include_noise=each)[1] for each in (True, False))
+    return float(np.mean(total**2 - function**2))
 
 
 def _fix_kernel(model: Any) -> tuple[Any, bool]:
@@ -89,7 +99,9 @@ def _fix_kernel(model: Any) -> tuple[Any, bool]:
         model.learnt_length_scales_.group
     )
     if simple is not None:  # a linear or null model, without kernels
-        return SparseBayesRegressor(LinearBasis(), solver=simple), False
+        transform = own["target_transform"]
+        model = SparseBayesRegressor(LinearBasis(), solver=simple, target_transform=transform)
+        return model, False
     kernel = model.kernel_
     shared = RVMRegressor().get_params(deep=False).keys() & own.keys()
     options = {

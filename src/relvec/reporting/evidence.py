@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import collect_weights, transform_inputs
+from relvec.describing import collect_weights, predict_transformed, transform_inputs
 from relvec.evidence import gaussian_objective
 from relvec.likelihoods import ScaleMixturePrediction
 from relvec.reporting.subject import Subject
@@ -65,12 +65,12 @@ def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
             likelihood = _class_likelihood(subject)
             null = _null_of_classification(model, subject)
     else:
-        posterior = model.outputs_[0].posterior
-        null = _null_of_regression(model, posterior)
+        output = model.outputs_[0]
+        null = _null_of_regression(model, output)
         # the noise variance is a parameter too if it was estimated
         dof += getattr(model, "noise_variance", None) is None
         if subject.are_training:
-            likelihood = _regression_likelihood(subject, model.outputs_[0])
+            likelihood = _regression_likelihood(subject, output)
     return EvidenceSummary(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
 
 
@@ -89,16 +89,21 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
 
 
 def _regression_likelihood(subject: Subject, output: Any) -> float:
-    transformed = transform_inputs(subject.estimator, subject.X)
-    mean = np.asarray(subject.model.predict(transformed))
+    inputs, target, log_slope = transform_inputs(subject.estimator, subject.X), subject.y, 0.0
+    if output.transform is None:
+        mean = np.asarray(subject.model.predict(inputs))
+    else:  # the noise is that of the transformed target
+        mean, _ = predict_transformed(subject.estimator, subject.X)
+        target = output.transform.forward(target)
+        log_slope = float(output.transform.log_slope(subject.y).sum())
     if output.noise is not None:
-        relative = output.noise.components(transformed)
+        relative = output.noise.components(inputs)
         variances = output.posterior.noise_variance / output.noise_unit * relative.variance
-        density = ScaleMixturePrediction(mean, variances, relative.weight).log_density(subject.y)
-        return float(density.sum())
-    noise, residual = output.posterior.noise_variance, subject.y - mean
+        density = ScaleMixturePrediction(mean, variances, relative.weight).log_density(target)
+        return log_slope + float(density.sum())
+    noise, residual = output.posterior.noise_variance, target - mean
     squares = float(residual @ residual)
-    return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
+    return log_slope - 0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
 
 
 def _class_likelihood(subject: Subject) -> float:
@@ -109,16 +114,17 @@ def _class_likelihood(subject: Subject) -> float:
     return float(np.log(np.maximum(true_probability, np.finfo(np.float64).tiny)).sum())
 
 
-def _null_of_regression(model: Any, posterior: Any) -> float:
+def _null_of_regression(model: Any, output: Any) -> float:
     """Compute the log evidence of the intercept alone, with its own noise unless that is fixed.
 
     NaN if the noise is not constant: the moments are then those of weighted rows.
     """
+    posterior = output.posterior
     n, variance = posterior.n_effective, posterior.target_variance
-    if n <= 0.0 or variance <= 0.0 or model.outputs_[0].noise is not None:
+    if n <= 0.0 or variance <= 0.0 or output.noise is not None:
         return math.nan
     noise = getattr(model, "noise_variance", None)
-    return gaussian_objective(n, n * variance, 0.0, noise)
+    return gaussian_objective(n, n * variance, 0.0, noise) + float(output.log_jacobian)
 
 
 def _null_of_classification(model: Any, subject: Subject) -> float:

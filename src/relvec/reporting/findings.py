@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
+from relvec.describing import find_skewness
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
 from relvec.reporting.null_model import HeldOutGain
@@ -23,6 +24,7 @@ __all__ = [
     "assess_overfitting",
     "assess_probabilities",
     "assess_rows",
+    "assess_skewness",
     "collect_findings",
 ]
 
@@ -68,7 +70,7 @@ def collect_findings(
     if subject.is_classifier:
         found += assess_probabilities(evaluated, subject.classes)
     else:
-        found += assess_intervals(evaluated)
+        found += [*assess_intervals(evaluated), *assess_skewness(evaluated)]
     return sorted(found, key=lambda each: each.is_good)
 
 
@@ -203,6 +205,18 @@ def assess_intervals(evaluated: PredictionSet, slight: float = 0.015) -> list[Fi
         return [Finding(False, text)]
     rows = "training rows" if evaluated.is_training else "held-out rows"
     return [Finding(True, f"95 % intervals cover {percent} of the targets of {rows}.")]
+
+
+def assess_skewness(evaluated: PredictionSet) -> list[Finding]:
+    """Check whether residuals are skewed, and recommend a transform of the target."""
+    skewness = find_skewness(evaluated.score) if evaluated.transformed is None else None
+    if skewness is None:
+        return []
+    text = (
+        f"The residuals are skewed (skewness {skewness:+.1f}): intervals should be asymmetric. Use "
+        'target_transform="auto".'
+    )
+    return [Finding(False, text)]
 
 
 def assess_probabilities(evaluated: PredictionSet, classes: np.ndarray) -> list[Finding]:

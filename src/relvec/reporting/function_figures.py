@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import compute_critical_value, get_kernel_centers, make_slice, order_features
+from relvec.describing import (
+    compute_critical_value,
+    find_transform,
+    get_kernel_centers,
+    make_slice,
+    order_features,
+)
 from relvec.reporting.chart import Axis, Chart, format_number, pad_range
 from relvec.reporting.figures import Figure, choose_rows, thin_indices
 from relvec.reporting.subject import FeatureSpace, Subject
@@ -23,6 +29,8 @@ __all__ = [
     "order_features_by_effect",
 ]
 
+_Band = tuple[Vector, Vector]
+
 Z_95 = compute_critical_value(0.95)
 """Half-width of a 95 % interval, in standard deviations."""
 
@@ -30,17 +38,18 @@ Z_95 = compute_critical_value(0.95)
 def make_fit_figure(subject: Subject, space: FeatureSpace) -> Figure:
     """Make the figure of the fit over the only feature, with the data."""
     along = make_slice(space.inputs, 0, 240, space.names)
-    mean, std, function_std = _predict_moments(space, along.X)
+    mean, std, band, function_band = _predict_bands(space, along.X)
     shown = choose_rows(subject.n_rows, subject.limits.points)
     x, y = space.inputs[shown, 0], subject.y[shown]
     chart = Chart(
         "fit over the feature",
         Axis(along.values[0], along.values[-1], along.name),
-        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std, y]), subject.target),
+        Axis(*pad_range(np.r_[band[0], band[1], y]), subject.target),
         width=940,
         height=380,
     )
-    _draw_bands(chart, along.values, mean, std, function_std)
+    chart.band(along.values, *band, "model soft")
+    chart.band(along.values, *function_band, "model soft2")
     tips = [
         f"row {i}: {along.name} {format_number(a)}, {subject.target} {format_number(b)}"
         for i, a, b in zip(shown, x, y, strict=True)
@@ -91,9 +100,10 @@ def make_basis_figures(subject: Subject, space: FeatureSpace) -> list[Figure]:
         chart.line(along.values, terms[:, index], "model")
         tips = [f"{names[index]}, weight {format_number(model.coef_[index])}"] * len(marks)
         chart.hover_points(along.values[marks], terms[marks, index], tips)
+    of = "" if find_transform(model) is None else " of the transformed target"
     caption = (
-        "Within the data, the predictive mean is the sum of the weighted basis functions and the "
-        "intercept."
+        f"Within the data, the predictive mean{of} is the sum of the weighted basis functions and "
+        "the intercept."
     )
     if len(largest) < len(model.coef_):
         caption += f" Shown: the {len(largest)} largest weights of {len(model.coef_)}."
@@ -148,14 +158,15 @@ def make_effect_figure(subject: Subject, space: FeatureSpace, index: int) -> Fig
 
 def _effect_of_line(subject: Subject, space: FeatureSpace, index: int) -> Figure:
     along = make_slice(space.inputs, index, 120, space.names)
-    mean, std, function_std = _predict_moments(space, along.X)
+    mean, std, band, function_band = _predict_bands(space, along.X)
     chart = Chart(
         f"effect of {along.name}",
         Axis(along.values[0], along.values[-1], along.name),
-        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std]), subject.target),
+        Axis(*pad_range(np.r_[band[0], band[1]]), subject.target),
         height=250,
     )
-    _draw_bands(chart, along.values, mean, std, function_std)
+    chart.band(along.values, *band, "model soft")
+    chart.band(along.values, *function_band, "model soft2")
     chart.line(along.values, mean, "model thick")
     low, high = chart.y.low, chart.y.high
     quantiles = np.quantile(space.inputs[:, index], np.linspace(0.0, 1.0, 40))
@@ -175,7 +186,7 @@ def _effect_of_values(
     subject: Subject, space: FeatureSpace, index: int, values: Vector, counts: IndexArray
 ) -> Figure:
     """Make the figure of the effect of a discrete feature: one point per value."""
-    mean, std, function_std = _predict_moments(
+    mean, std, band, function_band = _predict_bands(
         space, make_rows_at_values(space.inputs, index, values)
     )
     low, high = pad_range(values, 0.5 if len(values) == 2 else 0.2)
@@ -183,11 +194,11 @@ def _effect_of_values(
     chart = Chart(
         f"effect of {name}",
         Axis(low, high, name, ticks=[(value, format_number(value)) for value in values.tolist()]),
-        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std]), subject.target),
+        Axis(*pad_range(np.r_[band[0], band[1]]), subject.target),
         height=250,
     )
-    chart.whiskers(values, mean - Z_95 * std, mean + Z_95 * std, "model")
-    chart.whiskers(values, mean - Z_95 * function_std, mean + Z_95 * function_std, "model broad")
+    chart.whiskers(values, *band, "model")
+    chart.whiskers(values, *function_band, "model broad")
     tips = [
         f"{_format_prediction(name, value, a, b)}; {count} rows"
         for value, a, b, count in zip(values, mean, std, counts, strict=True)
@@ -216,15 +227,15 @@ def make_rows_at_values(inputs: Matrix, index: int, values: Vector) -> Matrix:
     return rows
 
 
-def _draw_bands(chart: Chart, x: Any, mean: Any, std: Any, function_std: Any) -> None:
-    chart.band(x, mean - Z_95 * std, mean + Z_95 * std, "model soft")
-    chart.band(x, mean - Z_95 * function_std, mean + Z_95 * function_std, "model soft2")
-
-
-def _predict_moments(space: FeatureSpace, rows: Any) -> tuple[Any, Any, Any]:
-    """Predict the mean and the standard deviations of new targets and of the function."""
+def _predict_bands(space: FeatureSpace, rows: Any) -> tuple[Vector, Vector, _Band, _Band]:
+    """Predict mean and standard deviation, and 95 % intervals of new targets and the function."""
     mean, std = space.predict(rows, return_std=True)
-    return mean, std, space.predict(rows, return_std=True, include_noise=False)[1]
+    if find_transform(space.estimator) is not None:
+        both = (space.predict_interval(rows, include_noise) for include_noise in (True, False))
+        (low, high), (function_low, function_high) = both
+        return mean, std, (low, high), (function_low, function_high)
+    half = Z_95 * space.predict(rows, return_std=True, include_noise=False)[1]
+    return mean, std, (mean - Z_95 * std, mean + Z_95 * std), (mean - half, mean + half)
 
 
 def _format_prediction(name: str, x: float, mean: float, std: float) -> str:

@@ -36,7 +36,7 @@ class Metric(NamedTuple):
 
 def compute_coverage(sample: PredictionSet, level: float) -> float:
     """Compute the fraction of targets inside central intervals of probability `level`."""
-    return float(np.mean(np.abs(_standardised_residuals(sample)) <= compute_critical_value(level)))
+    return float(np.mean(np.abs(sample.score) <= compute_critical_value(level)))
 
 
 def compute_reliability(sample: PredictionSet, classes: np.ndarray) -> ReliabilityCurve:
@@ -53,20 +53,13 @@ def _residuals(sample: PredictionSet) -> Vector:
     return np.asarray(sample.y - sample.mean, dtype=np.float64)
 
 
-def _standardised_residuals(sample: PredictionSet) -> Vector:
-    assert sample.std is not None
-    return _residuals(sample) / np.maximum(sample.std, np.finfo(np.float64).tiny)
-
-
 def _r_squared(sample: PredictionSet) -> float:
     spread = float(np.var(sample.y))
     return 1.0 - float(np.mean(_residuals(sample) ** 2)) / spread if spread > 0.0 else float("nan")
 
 
 def _mlpd(sample: PredictionSet) -> float:
-    assert sample.std is not None
-    scores = _standardised_residuals(sample)
-    return float(np.mean(-0.5 * scores**2 - np.log(sample.std) - 0.5 * np.log(2.0 * np.pi)))
+    return float(np.mean(sample.log_density))
 
 
 def _mean_error(sample: PredictionSet) -> float:

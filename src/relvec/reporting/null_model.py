@@ -59,9 +59,7 @@ def _regression_differences(subject: Subject, evaluated: PredictionSet) -> Vecto
     tiny = np.finfo(np.float64).tiny
     # The predictive variance includes the uncertainty of the mean, variance / n.
     variance = np.maximum(squares, tiny) / max(n - 1.0, 1.0) * (1.0 + 1.0 / n)
-    return _log_density(
-        evaluated.y - evaluated.mean, np.maximum(evaluated.std**2, tiny)
-    ) - _log_density(evaluated.y - mean, variance)
+    return evaluated.log_density - _log_density(evaluated.y - mean, variance)
 
 
 def _log_density(error: Vector, variance: Vector) -> Vector:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -14,8 +14,11 @@ from sklearn.utils.metaestimators import _safe_split
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
+    compute_critical_value,
     compute_extrapolation,
+    find_transform,
     get_final_estimator,
+    predict_transformed,
     transform_inputs,
 )
 from relvec.reporting.subject import Subject
@@ -27,11 +30,40 @@ class RefitError(ValueError):
     """The model cannot be fitted to a subset of its rows, or with other sample weights."""
 
 
+class TransformedPredictions(NamedTuple):
+    """Predictions of rows by a model of a transformed target."""
+
+    score: Vector
+    """Standardised residuals of the transformed target."""
+    low: Vector
+    """Lower limits of 95 % intervals of the target."""
+    high: Vector
+    log_density: Vector
+    """Log predictive density of each target, in its own units."""
+
+    @classmethod
+    def predict(cls, estimator: Any, X: Any, y: np.ndarray) -> TransformedPredictions | None:
+        """Predict rows; None if the model is that of the target itself."""
+        transform = find_transform(estimator)
+        if transform is None:
+            return None
+        inputs, model = transform_inputs(estimator, X), get_final_estimator(estimator)
+        mean, std = predict_transformed(estimator, X)
+        is_possible = transform.supports(y)
+        z = transform.forward(np.where(is_possible, y, transform.inverse(mean)))
+        # Targets that the model excludes are beyond all quantiles that doubles can represent.
+        score = np.where(is_possible, (z - mean) / std, -40.0)
+        limits = model.predict_interval(inputs, coverage=0.95)
+        density = model.log_predictive_density(inputs, np.asarray(y, dtype=np.float64))
+        return cls(score, limits[:, 0], limits[:, 1], density)
+
+
 @dataclass(frozen=True, eq=False)
 class PredictionSet:
     """Rows with their predictions.
 
-    A regressor gives `mean` and `std`, a classifier `probability`.
+    A regressor gives `mean` and `std`, a classifier `probability`. Predictive distributions are
+    Gaussian unless `transformed` is given.
     """
 
     name: str
@@ -49,6 +81,37 @@ class PredictionSet:
     """Number of rows that are also among the rows of the report, with the same target."""
     extrapolation: Vector | None = None
     """Degree of extrapolation of each row, from 0 to 1; None if not available."""
+    transformed: TransformedPredictions | None = None
+    """Predictions of a transformed target; None if the target was not transformed."""
+
+    @property
+    def score(self) -> Vector:
+        """Standardised residuals, of the transformed target if the model is that of one."""
+        if self.transformed is not None:
+            return self.transformed.score
+        assert self.mean is not None
+        assert self.std is not None
+        residual = np.asarray(self.y - self.mean, dtype=np.float64)
+        return residual / np.maximum(self.std, np.finfo(np.float64).tiny)
+
+    @property
+    def interval(self) -> tuple[Vector, Vector]:
+        """Lower and upper limits of 95 % intervals."""
+        if self.transformed is not None:
+            return self.transformed.low, self.transformed.high
+        assert self.mean is not None
+        assert self.std is not None
+        half = compute_critical_value(0.95) * self.std
+        return self.mean - half, self.mean + half
+
+    @property
+    def log_density(self) -> Vector:
+        """Log predictive density of each target."""
+        if self.transformed is not None:
+            return self.transformed.log_density
+        assert self.std is not None
+        variance = np.maximum(self.std**2, np.finfo(np.float64).tiny)
+        return -0.5 * (self.score**2 + np.log(2.0 * np.pi * variance))
 
     @property
     def n_extrapolated(self) -> int:
@@ -71,7 +134,14 @@ def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_training: bool
         )
     mean, std = _mean_std(estimator, X)
     return PredictionSet(
-        name, is_training, y, rows, mean, std, extrapolation=compute_extrapolation(estimator, X)
+        name,
+        is_training,
+        y,
+        rows,
+        mean,
+        std,
+        extrapolation=compute_extrapolation(estimator, X),
+        transformed=TransformedPredictions.predict(estimator, X, y),
     )
 
 
@@ -96,6 +166,8 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
     mean, std = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
     classes = subject.classes if subject.is_classifier else np.empty(0)
     probability = np.zeros((n_rows, len(classes)))
+    transformed = TransformedPredictions(*np.full((4, n_rows), np.nan))
+    has_transform = False
     for train, test in splitter.split(np.zeros(n_rows), y):
         inputs, targets = _safe_split(subject.estimator, subject.X, y, train)
         new, _ = _safe_split(subject.estimator, subject.X, y, test, train)
@@ -105,10 +177,26 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
             probability[np.ix_(test, columns)] = fold.predict_proba(new)
         else:
             mean[test], std[test] = _mean_std(fold, new)
+            known = TransformedPredictions.predict(fold, new, y[test])
+            has_transform |= known is not None
+            part = PredictionSet("", False, y[test], test, mean[test], std[test], transformed=known)
+            for every, some in zip(
+                transformed, (part.score, *part.interval, part.log_density), strict=True
+            ):
+                every[test] = some
     name, rows = f"{n_folds}-fold cross-validation", np.arange(n_rows)
     if subject.is_classifier:
         return PredictionSet(name, False, y, rows, probability=probability, is_cross_validated=True)
-    return PredictionSet(name, False, y, rows, mean, std, is_cross_validated=True)
+    return PredictionSet(
+        name,
+        False,
+        y,
+        rows,
+        mean,
+        std,
+        is_cross_validated=True,
+        transformed=transformed if has_transform else None,
+    )
 
 
 def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:

@@ -112,6 +112,11 @@ def _has_other_targets(model: Any, y: np.ndarray) -> bool:
         return False
     if outputs[0].noise is not None:  # its moments are those of weighted rows
         return False
+    transform = outputs[0].transform
+    if transform is not None:
+        if not transform.supports(y).all():
+            return True
+        y = transform.forward(y)
     centred = y - y.mean() if posterior.has_intercept else y
     count = len(y) - int(posterior.has_intercept)
     squares = float(centred @ centred)

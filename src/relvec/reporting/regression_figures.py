@@ -61,7 +61,8 @@ def _predicted_observed(subject: Subject, evaluated: PredictionSet) -> Figure:
     assert evaluated.std is not None
     shown = choose_rows(len(evaluated.y), subject.limits.points)
     y, mean, std = evaluated.y[shown], evaluated.mean[shown], evaluated.std[shown]
-    is_covered = np.abs(y - mean) <= Z_95 * std
+    lower, upper = (each[shown] for each in evaluated.interval)
+    is_covered = (lower <= y) & (y <= upper)
     ends = pad_range(np.r_[y, mean])
     chart = Chart(
         "predicted against observed",
@@ -72,7 +73,7 @@ def _predicted_observed(subject: Subject, evaluated: PredictionSet) -> Figure:
     chart.segments([[ends[0], ends[0], ends[1], ends[1]]], "axis")
     row = evaluated.row[shown]
     for style, which in (("model", is_covered), ("other", ~is_covered)):
-        low, high = (np.clip(mean[which] + s * Z_95 * std[which], *ends) for s in (-1, 1))
+        low, high = (np.clip(each[which], *ends) for each in (lower, upper))
         if len(shown) <= 400:
             chart.whiskers(y[which], low, high, f"{style} whisker")
         tips = [
@@ -121,7 +122,7 @@ def _residuals(subject: Subject, evaluated: PredictionSet) -> Figure:
     assert evaluated.mean is not None
     assert evaluated.std is not None
     shown = choose_rows(len(evaluated.y), subject.limits.points)
-    mean, score = evaluated.mean[shown], ((evaluated.y - evaluated.mean) / evaluated.std)[shown]
+    mean, score = evaluated.mean[shown], evaluated.score[shown]
     largest = max(3.0, float(np.abs(score).max()) * 1.05)
     chart = Chart(
         "standardised residuals against predictions",
@@ -135,9 +136,10 @@ def _residuals(subject: Subject, evaluated: PredictionSet) -> Figure:
         for i, s, m in zip(evaluated.row[shown], score, mean, strict=True)
     ]
     chart.dots(mean, score, "model", tips, 2.8)
+    of = " of the transformed target" if evaluated.transformed is not None else ""
     caption = (
-        "Residual / predictive standard deviation. There should be no pattern, and 95 % of rows "
-        "should lie in the grey band."
+        f"Residual{of} / predictive standard deviation. There should be no pattern, and 95 % of "
+        "rows should lie in the grey band."
     )
     return Figure("Standardised residuals", f"{caption} {describe_rows(evaluated)}", chart.svg())
 
@@ -152,7 +154,7 @@ def _extrapolation(subject: Subject, evaluated: PredictionSet) -> Figure:
         each[shown]
         for each in (evaluated.extrapolation, evaluated.y, evaluated.mean, evaluated.std)
     )
-    low, high = mean - Z_95 * std, mean + Z_95 * std
+    low, high = (each[shown] for each in evaluated.interval)
     chart = Chart(
         "predictions against the degree of extrapolation",
         Axis(-0.03, 1.03, "degree of extrapolation"),
@@ -190,9 +192,7 @@ def _extrapolation(subject: Subject, evaluated: PredictionSet) -> Figure:
 
 
 def _quantiles(subject: Subject, evaluated: PredictionSet) -> Figure:
-    assert evaluated.mean is not None
-    assert evaluated.std is not None
-    score = (evaluated.y - evaluated.mean) / evaluated.std
+    score = evaluated.score
     order = np.argsort(score)
     expected, band = compute_normal_quantiles(len(score)), compute_quantile_band(len(score))
     shown = thin_indices(len(score), subject.limits.quantiles)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
-from relvec.describing import summarise_fit
+from relvec.describing import find_transform, summarise_fit
 from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import BiasVariance, compute_bias_variance
 from relvec.reporting.chart import format_number
@@ -346,7 +346,12 @@ def _tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
     if summary.classes is not None:
         tiles.append(("classes", str(len(summary.classes))))
     if summary.noise_std is not None and summary.effective_dof is not None:
-        tiles.append(("noise (standard deviation)", format_number(float(summary.noise_std[0]))))
+        transform = find_transform(subject.model)
+        if transform is not None:
+            tiles.append(("transform of the target", str(transform)))
+        of = "" if transform is None else " of the transformed target"
+        noise = format_number(float(summary.noise_std[0]))
+        tiles.append((f"noise{of} (standard deviation)", noise))
         tiles.append(
             ("effective degrees of freedom", format_number(float(summary.effective_dof[0])))
         )

@@ -41,6 +41,12 @@ class FeatureSpace:
         """Predict targets at new inputs."""
         return get_final_estimator(self.estimator).predict(self._transform(rows), **options)
 
+    def predict_interval(self, rows: Matrix, include_noise: bool = True) -> Matrix:
+        """Predict 95 % intervals at new inputs, shape (2, n_rows)."""
+        model = get_final_estimator(self.estimator)
+        limits = model.predict_interval(self._transform(rows), include_noise=include_noise)
+        return np.asarray(limits).T
+
     def predict_proba(self, rows: Matrix) -> Matrix:
         """Predict class probabilities at new inputs."""
         return np.asarray(get_final_estimator(self.estimator).predict_proba(self._transform(rows)))

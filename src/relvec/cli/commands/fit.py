@@ -38,6 +38,14 @@ def fit(
             "feature selection), or auto (linear or rvm, whichever cross-validates better).",
         ),
     ] = "auto",
+    target_transform: Annotated[
+        str,
+        typer.Option(
+            metavar="TRANSFORM",
+            help="Transform of a skewed target: log (positive targets), yeo-johnson, auto (whether "
+            "and which is decided by the evidence), or none. Predictions are those of the target.",
+        ),
+    ] = "none",
     features: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Use only this column. Can be repeated."),
@@ -91,6 +99,7 @@ def fit(
                 output=output,
                 task=task,
                 model=model,
+                target_transform=target_transform,
                 features=features or (),
                 drop=drop or (),
                 categorical=categorical or (),

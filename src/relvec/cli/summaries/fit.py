@@ -101,8 +101,11 @@ def model_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     noun = _basis_noun(facts)
     of_rows = f" of {facts['rows']['used']} rows" if noun == "relevance vectors" else ""
     lines = [("model", _describe_choice(facts)), (noun, f"{facts['n_basis_functions']}{of_rows}")]
+    if facts.get("target_transform") is not None:
+        lines.append(("transform of the target", facts["target_transform"]))
     if facts.get("noise_std") is not None:
-        lines.append(("noise std", format_number(facts["noise_std"])))
+        of = " (transformed target)" if facts.get("target_transform") is not None else ""
+        lines.append((f"noise std{of}", format_number(facts["noise_std"])))
     ours = facts.get("cross_validation", {}).get("models", {}).get(facts["model"], {})
     if "coverage" in ours:
         lines.append(
