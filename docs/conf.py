@@ -99,6 +99,7 @@ EXAMPLES = [
     "skewed_targets.py",
     "photograph_line.py",
     "mixed_basis.py",
+    "counts.py",
     "named_columns.py",
     "texts.py",
     "smoothness_priors.py",

@@ -63,6 +63,7 @@ from relvec.describing.predictions import (
     predict_with_std,
 )
 from relvec.describing.relevance import get_feature_gain, order_features
+from relvec.describing.rootogram import Rootogram, compute_rootogram
 from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit
 from relvec.describing.weights import Weights, collect_weights
 
@@ -74,6 +75,7 @@ __all__ = [
     "InputSlice",
     "NoiseConstancy",
     "ReliabilityCurve",
+    "Rootogram",
     "Weights",
     "assess_noise_constancy",
     "check_classifier",
@@ -86,6 +88,7 @@ __all__ = [
     "compute_normal_quantiles",
     "compute_quantile_band",
     "compute_range",
+    "compute_rootogram",
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",

@@ -33,7 +33,8 @@ def has_extrapolation(estimator: Any) -> bool:
     model = get_final_estimator(estimator)
     if not hasattr(model, "extrapolating"):
         return False
-    parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "class_model_", None)]
+    single = getattr(model, "class_model_", None) or getattr(model, "count_model_", None)
+    parts: Any = getattr(model, "outputs_", ()) or [single]
     return len(parts) > 0 and all(
         getattr(part, "novelty", None) is not None or not len(getattr(part, "active", ()))
         for part in parts
