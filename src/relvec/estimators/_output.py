@@ -73,6 +73,8 @@ class FittedOutput:
     """Transform of the target that was modelled; None for the target itself."""
     log_jacobian: float = 0.0
     """Part of the log evidence, in nats, that is due to the slope of the transform."""
+    transform_gain: float = 0.0
+    """Gain in log evidence by a transform that was chosen, in nats; zero if none was compared."""
 
     @property
     def is_noise_rounding_error(self) -> bool:

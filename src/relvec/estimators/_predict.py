@@ -389,8 +389,9 @@ class PredictionMixin:
                 check_support(transform, target)
                 target = transform.forward(target)
             mean, spread = output.leave_one_out(X, target, weight, each)
+            noise = output.predict_noise(X, each).total_variance
             # calibrated noise, and calibrated variance of the function
-            variance = output.predict_noise(X, each).total_variance + output.calibration * spread
+            variance = noise + output.calibration * spread
             if transform is not None:
                 mean, variance = transform.moments(mean, variance)
             means.append(mean)
@@ -417,6 +418,25 @@ class PredictionMixin:
         check_is_fitted(self)
         transforms = [output.transform or IdentityTransform() for output in self.outputs_]
         return transforms[0] if self._single else transforms
+
+    @property
+    def target_transform_gain_(self) -> float | Vector:
+        """Gain in log evidence of the transform over no transform, in nats, with constant noise.
+
+        Zero if the target is not transformed, or if ``target_transform`` is not "auto".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.linspace(-3, 3, 100)[:, np.newaxis]
+        >>> y = np.exp(np.sin(X[:, 0]) + 0.5 * rng.normal(size=100))
+        >>> RVMRegressor(gamma=0.5, target_transform="auto").fit(X, y).target_transform_gain_ > 10.0
+        True
+        """
+        check_is_fitted(self)
+        return self._stack_outputs(output.transform_gain for output in self.outputs_)
 
     @property
     def noise_scale_(self) -> float | Vector:

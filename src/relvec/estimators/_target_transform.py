@@ -66,11 +66,15 @@ def fit_transformed(
     choices = [_choose(plain, each, tuning, may_keep=kind == "auto") for each in columns]
     transforms = [choice.transform for choice in choices]
     if len(choices) > 1:  # outputs share length-scales: fit them together
-        return _fit_with(final, data, transforms)
-    (choice,) = choices
-    latent = _transform_data(data, transforms)
-    fit = fit_noise_model(final, choice.fit, latent)
-    return _with_transforms(fit, data, transforms)
+        fit = _fit_with(final, data, transforms)
+    else:
+        fit = fit_noise_model(final, choices[0].fit, _transform_data(data, transforms))
+        fit = _with_transforms(fit, data, transforms)
+    outputs = [
+        replace(output, transform_gain=choice.gain)
+        for output, choice in zip(fit.outputs, choices, strict=True)
+    ]
+    return replace(fit, outputs=tuple(outputs))
 
 
 class _Choice(NamedTuple):
@@ -78,6 +82,8 @@ class _Choice(NamedTuple):
 
     transform: TargetTransform | None
     fit: RegressionFit
+    gain: float = 0.0
+    """Gain in log evidence over no transform, in nats, less the penalty of its parameters."""
 
 
 def _choose(plan: RegressionPlan, data: Data, tuning: TransformTuning, may_keep: bool) -> _Choice:
@@ -105,7 +111,9 @@ def _choose(plan: RegressionPlan, data: Data, tuning: TransformTuning, may_keep:
         actual_gain -= tuning.parameter_penalty
     # Both must gain: the estimate, which compares the same Gaussian process, and the evidence,
     # which may compare models of different kinds.
-    return _Choice(None, before) if actual_gain < tuning.min_gain else _Choice(transform, after)
+    if actual_gain < tuning.min_gain:
+        return _Choice(None, before)
+    return _Choice(transform, after, actual_gain)
 
 
 def _run_with(plan: RegressionPlan, data: Data, transform: TargetTransform) -> RegressionFit:

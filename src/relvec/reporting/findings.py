@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from relvec.describing import find_skewness
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
+from relvec.reporting.noise import NoiseAssessment
 from relvec.reporting.null_model import HeldOutGain
 from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 
 __all__ = [
     "Finding",
+    "assess_dispersion",
     "assess_fit",
     "assess_gain",
     "assess_intervals",
     "assess_overfitting",
     "assess_probabilities",
     "assess_rows",
-    "assess_skewness",
     "collect_findings",
 ]
 
@@ -43,6 +43,7 @@ def collect_findings(
     facts: EvidenceSummary,
     gain: HeldOutGain | None = None,
     problems: Sequence[str] = (),
+    noise: NoiseAssessment | None = None,
 ) -> list[Finding]:
     """Collect the findings, warnings first.
 
@@ -58,6 +59,8 @@ def collect_findings(
         Gain in log predictive density over the null model, on held-out rows.
     problems : sequence of str, default=()
         Warnings about computations that failed.
+    noise : NoiseAssessment, optional
+        Checks of the noise of a regression.
     """
     found = [
         *assess_fit(subject, facts),
@@ -69,8 +72,12 @@ def collect_findings(
     evaluated = samples[-1]
     if subject.is_classifier:
         found += assess_probabilities(evaluated, subject.classes)
+    elif subject.counts_events:
+        found += assess_dispersion(subject, evaluated)
     else:
-        found += [*assess_intervals(evaluated), *assess_skewness(evaluated)]
+        found += assess_intervals(evaluated)
+    if noise is not None and noise.advice:
+        found.append(Finding(False, noise.advice))
     return sorted(found, key=lambda each: each.is_good)
 
 
@@ -118,6 +125,7 @@ def assess_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
     if gain is None or gain.is_significant or not len(subject.model.relevance_):
         return []
     null = "the class frequencies" if subject.is_classifier else "the mean of the targets"
+    null = "the mean rate" if subject.counts_events else null
     text = (
         f"On held-out rows the model is not significantly better than {null}: the difference in "
         f"log predictive density is {gain.total:+.1f} ± {gain.std:.1f} nats (standard error). Do "
@@ -163,6 +171,8 @@ def assess_overfitting(subject: Subject, samples: Sequence[PredictionSet]) -> li
     training = next((sample for sample in samples if sample.is_training), None)
     if training is None or evaluated.is_training or subject.is_classifier:
         return []
+    if subject.counts_events:
+        return []
     ratio = _rmse(evaluated) / max(_rmse(training), math.ulp(1.0))
     if ratio <= 1.3:  # a smaller ratio is expected from fitting a few weights
         return []
@@ -207,16 +217,24 @@ def assess_intervals(evaluated: PredictionSet, slight: float = 0.015) -> list[Fi
     return [Finding(True, f"95 % intervals cover {percent} of the targets of {rows}.")]
 
 
-def assess_skewness(evaluated: PredictionSet) -> list[Finding]:
-    """Check whether residuals are skewed, and recommend a transform of the target."""
-    skewness = find_skewness(evaluated.score) if evaluated.transformed is None else None
-    if skewness is None:
-        return []
+def assess_dispersion(subject: Subject, evaluated: PredictionSet) -> list[Finding]:
+    """Check whether counts vary as much as predicted."""
+    assert evaluated.mean is not None
+    assert evaluated.std is not None
+    squares = ((evaluated.y - evaluated.mean) / evaluated.std) ** 2
+    dispersion, error = float(squares.mean()), float(squares.std() / math.sqrt(len(squares)))
     text = (
-        f"The residuals are skewed (skewness {skewness:+.1f}): intervals should be asymmetric. Use "
-        'target_transform="auto".'
+        f"The dispersion of the counts is {dispersion:.2f} ± {error:.2f} of the predicted one "
+        "(mean squared residual over predictive variance)"
     )
-    return [Finding(False, text)]
+    if dispersion - 3.0 * error <= 1.15:  # a smaller excess changes intervals by less than 10 %
+        return [Finding(True, f"{text}.")]
+    advice = (
+        'Use likelihood="auto" or "negative_binomial".'
+        if subject.model.likelihood_ == "poisson"
+        else "Other features, or one rate per group, may explain it."
+    )
+    return [Finding(False, f"{text}: the counts are overdispersed. {advice}")]
 
 
 def assess_probabilities(evaluated: PredictionSet, classes: np.ndarray) -> list[Finding]:
