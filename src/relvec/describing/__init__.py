@@ -55,6 +55,7 @@ from relvec.describing.noise import NoiseConstancy, assess_noise_constancy
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
+    find_intervals,
     has_extrapolation,
     predict_with_std,
 )
@@ -85,6 +86,7 @@ __all__ = [
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",
+    "find_intervals",
     "format_class_label",
     "format_count",
     "get_column_names",

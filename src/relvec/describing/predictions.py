@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._typing import Vector
+from relvec._typing import Matrix, Vector
 from relvec.describing.models import get_final_estimator, transform_inputs
 
 __all__ = [
     "EXTRAPOLATION_THRESHOLD",
     "compute_extrapolation",
+    "find_intervals",
     "has_extrapolation",
     "predict_with_std",
 ]
@@ -48,6 +51,40 @@ def compute_extrapolation(estimator: Any, X: Any) -> Vector | None:
     if not has_extrapolation(estimator):
         return None
     return np.asarray(get_final_estimator(estimator).extrapolating(transform_inputs(estimator, X)))
+
+
+def find_intervals(estimator: Any, X: Any) -> Callable[[float], Matrix] | None:
+    """Return a function that computes intervals of new targets, if these are not normal.
+
+    Parameters
+    ----------
+    estimator : regressor or pipeline
+        Fitted to one target.
+    X : array-like or data frame
+        Inputs.
+
+    Returns
+    -------
+    intervals : callable or None
+        Returns the limits for a coverage, shape (n_samples, 2). None if the mean and the standard
+        deviation determine the intervals.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+    >>> y = np.sin(X[:, 0]) + 5.0 * (np.arange(40) % 9 == 0)
+    >>> model = RVMRegressor(gamma=0.5, noise="contaminated").fit(X, y)
+    >>> find_intervals(model, X)(0.5).shape
+    (40, 2)
+    >>> find_intervals(model.set_params(noise="constant").fit(X, y), X) is None
+    True
+    """
+    model = get_final_estimator(estimator)
+    outputs = getattr(model, "outputs_", ())
+    if all(getattr(output, "noise", None) is None for output in outputs):
+        return None
+    return partial(model.predict_interval, transform_inputs(estimator, X))
 
 
 def predict_with_std(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._typing import ArrayLike
-from relvec.describing import compute_critical_value, predict_with_std
+from relvec._typing import ArrayLike, Matrix
+from relvec.describing import compute_critical_value, find_intervals, predict_with_std
 from relvec.plotting._axes import adapt_colour, finish_axes, get_axes
 from relvec.plotting._checks import check_coverage, check_finite, check_vector
 from relvec.plotting._style import INK, MODEL, OTHER
@@ -63,6 +64,7 @@ class PredictedObservedDisplay:
         self.y_pred = check_vector("y_pred", y_pred, n, "y_true")
         self.std = None if std is None else check_vector("std", std, n, "y_true")
         self.name = name
+        self.intervals: Callable[[float], Matrix] | None = None
         if not len(self.y_true):
             raise ValueError("y_true is empty: there is nothing to plot.")
         check_finite("y_true", self.y_true)
@@ -102,7 +104,9 @@ class PredictedObservedDisplay:
         """
         check_is_fitted(estimator)
         mean, std, _ = predict_with_std(estimator, X, cls.__name__)
-        return cls(y, mean, std=std, name=name).plot(ax, coverage=coverage)
+        display = cls(y, mean, std=std, name=name)
+        display.intervals = find_intervals(estimator, X)
+        return display.plot(ax, coverage=coverage)
 
     @classmethod
     def from_predictions(
@@ -155,6 +159,8 @@ class PredictedObservedDisplay:
         self.bars_, self.coverage_ = None, None
         if self.std is not None:
             half_width = compute_critical_value(coverage) * self.std
+            if self.intervals is not None:  # symmetric about the mean
+                half_width = self.intervals(coverage)[:, 1] - self.y_pred
             is_covered = np.abs(self.y_true - self.y_pred) <= half_width
             self.coverage_ = float(is_covered.mean())
             if len(is_covered) <= 400:  # more would overlap

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_integer
-from relvec._typing import ArrayLike, Vector
+from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
     compute_critical_value,
     convert_to_matrix,
     find_column,
+    find_intervals,
     get_column_names,
     get_kernel_centers,
     make_slice,
@@ -119,6 +120,7 @@ class RegressionFitDisplay:
         self.vectors = _points("x_vectors", x_vectors, "y_vectors", y_vectors)
         self.names = names
         self.note = note
+        self.intervals: Callable[[float], Matrix] | None = None
 
     @classmethod
     def from_estimator(
@@ -186,6 +188,7 @@ class RegressionFitDisplay:
             names=(escape_mathtext(shorten(along.name)), target_name),
             note=None if is_single else "other features at their medians",
         )
+        display.intervals = find_intervals(estimator, along.X)
         return display.plot(ax, coverage=coverage)
 
     @classmethod
@@ -249,8 +252,17 @@ class RegressionFitDisplay:
         check_coverage(coverage)
         self.figure_, (self.ax_,) = get_axes(ax, 1, "the fit", figsize=(6.8, 4.4))
         percent = f"{100.0 * coverage:g} %"
-        self.band_ = self._band(self.std, coverage, 0.16, f"{percent}, new targets")
-        self.function_band_ = self._band(self.function_std, coverage, 0.34, f"{percent}, function")
+        z = compute_critical_value(coverage)
+        limits: Any = None
+        if self.std is not None:
+            limits = self.mean - z * self.std, self.mean + z * self.std
+        if self.intervals is not None:
+            limits = self.intervals(coverage).T
+        self.band_ = self._band(limits, 0.16, f"{percent}, new targets")
+        limits = None
+        if self.function_std is not None:
+            limits = self.mean - z * self.function_std, self.mean + z * self.function_std
+        self.function_band_ = self._band(limits, 0.34, f"{percent}, function")
         self.points_ = self.relevance_ = self.truth_ = None
         if self.observed is not None:
             (self.points_,) = self.ax_.plot(
@@ -301,14 +313,12 @@ class RegressionFitDisplay:
             place_legend_above(self.ax_, 3)
         return self
 
-    def _band(self, std: Vector | None, coverage: float, alpha: float, label: str) -> Any:
-        if std is None:
+    def _band(self, limits: Any, alpha: float, label: str) -> Any:
+        if limits is None:
             return None
-        half_width = compute_critical_value(coverage) * std
         return self.ax_.fill_between(
             self.x,
-            self.mean - half_width,
-            self.mean + half_width,
+            *limits,
             color=adapt_colour(self.ax_, MODEL),
             alpha=alpha,
             lw=0,
