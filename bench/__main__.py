@@ -19,6 +19,7 @@ from bench.denoising import suite as denoising
 from bench.density import suite as density
 from bench.features import suite as features
 from bench.methods import METHODS
+from bench.noise import suite as noise
 from bench.problems import PROBLEMS
 from bench.runner import Record, run_jobs
 from bench.worker import Job
@@ -29,6 +30,7 @@ SUITES = {
     "features": features,
     "accuracy": accuracy,
     "density": density,
+    "noise": noise,
 }
 """Suites that consist of parts."""
 LIMIT = 120.0
@@ -131,6 +133,8 @@ def main(arguments: Sequence[str]) -> int:
         return denoise(options, arguments)
     if options.suite in ("classification", "features"):
         return classify(options, arguments)
+    if options.suite == "noise":
+        return compare_noise(options, arguments)
     if options.suite == "density":
         return estimate_densities(options, arguments)
     if options.suite == "accuracy":
@@ -179,6 +183,25 @@ def estimate_densities(options: argparse.Namespace, arguments: Sequence[str]) ->
     facts = report.describe_run(everything, command_line(arguments), density.PACKAGES)
     if options.write_readme:
         density.write_page(texts, facts)
+    return finish_parts(options, everything, [facts, *texts.values()])
+
+
+def compare_noise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run parts of the noise suite, which has a page of its own."""
+    classification.use_data(options.data)
+    everything: list[Record] = []
+    texts = {}
+    for name in options.parts:
+        records = list(noise.run_part(name, options.seed, options.repeats, options.quick))
+        if not records:
+            continue
+        everything += records
+        tables = noise.tables(name, records)
+        report.show(tables)
+        texts[name] = "\n\n".join(table.markdown() for table in tables)
+    facts = report.describe_run(everything, command_line(arguments), noise.PACKAGES)
+    if options.write_readme:
+        noise.write_page(texts, facts)
     return finish_parts(options, everything, [facts, *texts.values()])
 
 

@@ -84,7 +84,8 @@ axes.spines[["top", "right"]].set_visible(False)
 # %%
 # More and more outliers
 # ----------------------
-# The error of the default grows with the first outliers. That of robust noise hardly grows up to 30 %
+# The error of the default grows with the first outliers. That of robust noise hardly grows up to
+# 30 %
 # of outliers; with more, some of the fits fail. Without outliers both fits are the same.
 
 shares = np.array([0.0, 0.1, 0.2, 0.3, 0.4])

@@ -32,11 +32,14 @@ OTHERS = [
     RVMRegressor(warm_start=True),
     RVMRegressor(noise="robust"),
     SparseBayesRegressor(LinearBasis(), noise="student_t"),
+    RVMRegressor(noise="heteroscedastic", effort="fast"),
+    SparseBayesRegressor(LinearBasis(), noise="heteroscedastic"),
     SparseBayesRegressor(effort="fast"),
     SparseBayesRegressor(LinearBasis()),
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis()),
+    SparseBayesRegressor(KernelBasis() + LinearBasis(), precision="tied"),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="ard"),
 ]
 

@@ -40,6 +40,7 @@ PER_OUTPUT = {
     "intercept_": "posterior.intercept",
     "calibration_": "calibration",
     "noise_variance_": "posterior.noise_variance",
+    "noise_gain_": "noise_gain",
     "log_evidence_": "posterior.log_evidence",
     "objective_": "objective",
     "effective_dof_": "posterior.effective_dof",

@@ -82,8 +82,8 @@ def _fit_output(
 ) -> RegressionFit | None:
     """Fit mean and noise of one output; None if its noise is constant."""
     target, constant = data.targets[:, number], fit.outputs[number]
-    signal = constant.posterior.target_variance
-    if is_noise_negligible(constant.posterior.noise_variance, signal):  # or a constant target
+    total = constant.posterior.target_variance
+    if not total > 0.0 or is_noise_negligible(constant.posterior.noise_variance, total):
         return None
     level = Level(constant.atoms, constant.posterior.coef, constant.posterior.intercept)
     dictionary = build_noise_dictionary(data.X, data.weight, level, _find_relevant_features(fit))
@@ -129,7 +129,8 @@ def _fit_output(
     # Evidences are those of mean and noise: lower bounds that are comparable with other models.
     output = replace(
         output,
-        noise=replace(best.noise.model, gain=gain),
+        noise=best.noise.model,
+        noise_gain=gain,
         posterior=replace(output.posterior, log_evidence=best.bound),
         objective=output.objective - best.noise.divergence,
     )

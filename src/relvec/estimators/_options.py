@@ -150,8 +150,8 @@ default="constant"
         "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`).
         "student_t" and "contaminated" have heavy tails, so that outliers have little influence:
         Student-t noise, and a mixture of two normal distributions, of ordinary rows and of
-        outliers; "robust" chooses between these two. If the data do not show that the noise varies
-        or has heavy tails, the fit is that of "constant" (`noise_gain_` is 0).
+        outliers. "robust" chooses between the two. Unless the data show that the noise varies or
+        has heavy tails, the fit is that of "constant" (`noise_gain_` is 0).
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).

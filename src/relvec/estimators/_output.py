@@ -18,7 +18,6 @@ from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
-from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.likelihoods import (
     GaussianPrediction,
@@ -26,7 +25,6 @@ from relvec.likelihoods import (
     NoiseModel,
     ScaleMixturePrediction,
 )
-from relvec.likelihoods.robust_noise import ContaminatedNoise, StudentNoise
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
 
@@ -65,6 +63,8 @@ class FittedOutput:
     """Given noise variance of a row of average precision; one if the noise variance is constant."""
     noise: NoiseModel | None = None
     """Distribution of the noise; None for Gaussian noise of constant or given variance."""
+    noise_gain: float = 0.0
+    """Gain in log evidence by that distribution over constant Gaussian noise, in nats."""
     has_row_variance: bool = False
     """Whether the training rows had noise variances of their own."""
 
@@ -143,26 +143,6 @@ class FittedOutput:
         common = 0.0 if self.needs_row_variance else common
         return NoiseMixture(np.full((X.shape[0], 1), common), np.ones(1))
 
-    def find_row_noise(
-        self, X: Any, row_variance: Vector | None, weight: Vector | None, target: Vector
-    ) -> Vector:
-        """Noise variances of all training rows in the fit, in units of the posterior's.
-
-        `row_variance` are those given in fit, if any, `weight` the frequency weights, `target` the
-        training targets.
-        """
-        if isinstance(self.noise, HeteroscedasticNoise):
-            # The regression used 1 / E[1 / variance], not the variance of a prediction.
-            return self.noise.row_variance(X, weight) / self.noise_unit
-        if isinstance(self.noise, StudentNoise | ContaminatedNoise):
-            # The weight of a row in the fit depends on its error.
-            atoms, posterior = self.atoms.evaluate(X), self.posterior
-            squared = (target - posterior.predict(atoms)) ** 2 + posterior.variance(atoms)
-            return 1.0 / self.noise.row_weight(squared)
-        noise = self.predict_noise(X, row_variance).total_variance
-        # the fit had the noise variances without their calibration
-        return noise / (self.noise_calibration * self.posterior.noise_variance)
-
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
     ) -> GaussianPrediction | ScaleMixturePrediction:
@@ -201,6 +181,35 @@ class FittedOutput:
             noise = self.predict_noise(X, row_variance)
             covariance.flat[:: len(covariance) + 1] += noise.total_variance
         return covariance
+
+    def find_row_variance(
+        self, X: Any, target: Vector, weight: Vector | None, given: Vector | None = None
+    ) -> Vector | None:
+        """Noise variances of all training rows in the fit, in any unit; None if constant.
+
+        Parameters
+        ----------
+        X, target, weight
+            All training rows, with their frequency weights.
+        given
+            Noise variances that were given in fit.
+        """
+        if self.noise is None:
+            return given if self.needs_row_variance else None
+        atoms, posterior = self.atoms.evaluate(X), self.posterior
+        squared = (target - posterior.predict(atoms)) ** 2 + posterior.variance(atoms)
+        return self.noise.row_variance(X, squared, weight)
+
+    def leave_one_out(
+        self, X: Any, target: Vector, weight: Vector, given: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """Mean and variance of the function at each training row, fitted to the other rows."""
+        row_variance = self.find_row_variance(X, target, weight, given)
+        relative = 1.0 if row_variance is None else row_variance / self.noise_unit
+        mean, variance = self.posterior.leave_one_out(
+            self.atoms.evaluate(X), target, weight, relative
+        )
+        return mean, variance - self.posterior.noise_variance * relative
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""

@@ -23,6 +23,7 @@ from relvec.estimators._robust_search import (
 )
 from relvec.likelihoods.robust_noise import (
     ContaminatedNoise,
+    GaussianNoise,
     ScaleMixtureNoise,
     StudentNoise,
 )
@@ -59,15 +60,11 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
     if final.scaled is not None:
         final = plain.attach_length_scales(final.scaled, final, weighted)
     final = calibrate_fit(plain, plain.add_error_bars(final, weighted), weighted)
+    changes = zip(gain.tolist(), increase.tolist(), strict=True)
     outputs = [
-        _finish_output(output, before, noise, *each)
-        for output, before, noise, *each in zip(
-            final.outputs,
-            fit.outputs,
-            state.noises,
-            gain.tolist(),
-            increase.tolist(),
-            strict=True,
+        replace(_finish_output(output, before, noise, more), noise_gain=each)
+        for output, before, noise, (each, more) in zip(
+            final.outputs, fit.outputs, state.noises, changes, strict=True
         )
     ]
     return replace(
@@ -79,17 +76,12 @@ def fit_robust(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
 
 
 def _finish_output(
-    output: FittedOutput,
-    before: FittedOutput,
-    noise: ScaleMixtureNoise,
-    gain: float,
-    increase: float,
+    output: FittedOutput, before: FittedOutput, noise: ScaleMixtureNoise, increase: float
 ) -> FittedOutput:
     """Return an output whose posterior and predictions are those of heavy-tailed noise."""
     plain = replace(output, noise_unit=1.0, has_row_variance=False)
-    if not isinstance(noise, StudentNoise | ContaminatedNoise):
+    if isinstance(noise, GaussianNoise):
         return plain
-    noise = replace(noise, gain=gain)
     posterior, ratio = output.posterior, noise.information_ratio
     # In units of sigma^2 of ordinary rows, weights are larger than those of mean one by
     # `scale`, and norms of atoms by its root.

@@ -45,11 +45,11 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise, in squared units of the target, estimated or given. If it depends on
-        the inputs, the harmonic mean over the training rows; see `predict_noise`. Of Student-t
+        the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
         noise the squared scale, of contaminated normal noise the variance of ordinary rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
-        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
-        constant.
+        Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
+        noise was found to be constant and Gaussian.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.
@@ -230,11 +230,11 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise, in squared units of the target, estimated or given. If it depends on
-        the inputs, the harmonic mean over the training rows; see `predict_noise`. Of Student-t
+        the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
         noise the squared scale, of contaminated normal noise the variance of ordinary rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
-        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
-        constant.
+        Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
+        noise was found to be constant and Gaussian.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.

@@ -66,12 +66,16 @@ class ScaleMixtureNoise(Protocol):
     def outlier_probability(self, squared: Vector) -> Vector:
         """Posterior probability that the noise variance of a row is at least 9 ``sigma^2``."""
 
+    def row_variance(self, X: Any, squared: Vector, weight: Vector | None = None) -> Vector:
+        """Inverse of `row_weight`: noise variance of each training row, relative to ``sigma^2``."""
+        return 1.0 / self.row_weight(squared)
+
     def components(self, X: Any) -> NoiseMixture:
         """Normal mixture of the noise of new rows, in units of ``sigma^2``."""
 
 
 @dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(ScaleMixtureNoise):
     """Normal noise, with which the others are compared.
 
     Parameters
@@ -112,7 +116,7 @@ class GaussianNoise:
 
 
 @dataclass(frozen=True)
-class StudentNoise:
+class StudentNoise(ScaleMixtureNoise):
     """Student-t noise ``sigma t_nu``: the relative precision is Gamma(nu / 2, nu / 2).
 
     Parameters
@@ -138,8 +142,6 @@ class StudentNoise:
     variance: float = math.nan
     """NaN before the first fit."""
     df: float = 4.0
-    gain: float = 0.0
-    """Gain in log evidence over Gaussian noise, in nats, of the model that has this noise."""
     df_bounds: ClassVar[tuple[float, float]] = (1.0, 200.0)
     """Below 1 the tails are heavier than any data call for; above 200 the noise is normal."""
     accuracy_range: ClassVar[float] = 1e3
@@ -218,7 +220,7 @@ class StudentNoise:
 
 
 @dataclass(frozen=True)
-class ContaminatedNoise:
+class ContaminatedNoise(ScaleMixtureNoise):
     """Contaminated normal noise ``(1 - eps) N(0, sigma^2) + eps N(0, k sigma^2)``.
 
     Parameters
@@ -245,8 +247,6 @@ class ContaminatedNoise:
     """NaN before the first fit."""
     share: float = 0.1
     ratio: float = 100.0
-    gain: float = 0.0
-    """Gain in log evidence over Gaussian noise, in nats, of the model that has this noise."""
     share_bounds: ClassVar[tuple[float, float]] = (1e-4, 0.45)
     """Ordinary rows are the majority."""
     largest_ratio: ClassVar[float] = 1e24

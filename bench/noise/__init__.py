@@ -1,0 +1,1 @@
+"""Noise that varies: heteroscedastic regression against its peers."""
