@@ -101,6 +101,7 @@ EXAMPLES = [
     "named_columns.py",
     "texts.py",
     "smoothness_priors.py",
+    "tied_precisions.py",
     "local_optima.py",
     "classification.py",
     "iris_three_classes.py",

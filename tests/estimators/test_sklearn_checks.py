@@ -30,11 +30,14 @@ OTHERS = [
     RVMRegressor(error_bars="plain", fit_intercept=False),
     RVMRegressor(error_bars="augmented", noise_variance=0.01),
     RVMRegressor(warm_start=True),
+    RVMRegressor(noise="robust"),
+    SparseBayesRegressor(LinearBasis(), noise="student_t"),
     SparseBayesRegressor(effort="fast"),
     SparseBayesRegressor(LinearBasis()),
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis()),
+    SparseBayesRegressor(KernelBasis() + LinearBasis(), precision="tied"),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="ard"),
 ]
 

@@ -132,6 +132,14 @@ def _warm() -> RVMRegressor:
 _MAKERS = {
     "regressor": lambda: (RVMRegressor().fit(X, Y), NEW),
     "regressor_given_width": lambda: (RVMRegressor(gamma=0.1).fit(X, Y), NEW),
+    "regressor_student_t": lambda: (
+        RVMRegressor(gamma=0.1, noise="student_t").fit(X, Y + 3.0 * (np.arange(60) % 9 == 0)),
+        NEW,
+    ),
+    "regressor_contaminated": lambda: (
+        RVMRegressor(gamma=0.1, noise="contaminated").fit(X, Y + 3.0 * (np.arange(60) % 9 == 0)),
+        NEW,
+    ),
     "regressor_plain": lambda: (RVMRegressor(gamma=0.1, error_bars="plain").fit(X, Y), NEW),
     "regressor_augmented": lambda: (RVMRegressor(gamma=0.1, error_bars="augmented").fit(X, Y), NEW),
     "regressor_no_intercept": lambda: (RVMRegressor(gamma=0.1, fit_intercept=False).fit(X, Y), NEW),

@@ -384,17 +384,13 @@ class PredictionMixin:
         means, variances = [], []
         given = self._read_noise(X, noise_variance, True, is_required=True)
         for output, target, each in zip(self.outputs_, targets.T, given, strict=True):
-            noise, posterior = output.predict_noise(X, each).total_variance, output.posterior
-            relative = output.find_row_noise(X, each, weight)
             transform = output.transform
             if transform is not None:
                 check_support(transform, target)
                 target = transform.forward(target)
-            mean, variance = posterior.leave_one_out(
-                output.atoms.evaluate(X), target, weight, relative
-            )
+            mean, spread = output.leave_one_out(X, target, weight, each)
+            noise = output.predict_noise(X, each).total_variance
             # calibrated noise, and calibrated variance of the function
-            spread = variance - posterior.noise_variance * relative
             variance = noise + output.calibration * spread
             if transform is not None:
                 mean, variance = transform.moments(mean, variance)

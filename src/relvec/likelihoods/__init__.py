@@ -7,6 +7,7 @@ from relvec.likelihoods.log_variance import LogVariance
 from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.negative_binomial import NegativeBinomial
 from relvec.likelihoods.poisson import Poisson
+from relvec.likelihoods.robust_noise import ContaminatedNoise, StudentNoise
 from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 from relvec.likelihoods.transformed import TransformedPrediction
@@ -21,6 +22,7 @@ __all__ = [
     "Bernoulli",
     "BernoulliPrediction",
     "BoundLikelihood",
+    "ContaminatedNoise",
     "Gaussian",
     "GaussianPrediction",
     "IdentityTransform",
@@ -36,6 +38,7 @@ __all__ = [
     "ScaleMixturePrediction",
     "Softmax",
     "SoftmaxPrediction",
+    "StudentNoise",
     "TargetTransform",
     "TransformedPrediction",
     "YeoJohnsonTransform",
