@@ -168,7 +168,13 @@ def _control_tables(name: str, records: Sequence[Record], problems: Sequence[str
             d["cpu"] for d in constant.values()
         )
         rows.append(
-            [problem, f"{kept} of {len(ours)}", number(largest), _format(difference, 4), number(ratio)]
+            [
+                problem,
+                f"{kept} of {len(ours)}",
+                number(largest),
+                _format(difference, 4),
+                number(ratio),
+            ]
         )
     head = ("set", "default fit returned", "largest gain kept", "NLL less default", "CPU ratio")
     return [Table(f"Controls: {TITLES[name]}", head, rows)]

@@ -17,7 +17,6 @@ import numpy as np
 from bench.noise.methods import METHODS, Forecast, quiet
 from bench.noise.problems import PROBLEMS, Rows
 
-
 _IMPORTED: set[str] = set()
 
 
@@ -71,9 +70,7 @@ def _measure(method: str, rows: Rows) -> dict[str, Any] | None:
     return result
 
 
-def _cover_quarters(
-    inside: np.ndarray, std: np.ndarray | None, width: np.ndarray
-) -> list[float]:
+def _cover_quarters(inside: np.ndarray, std: np.ndarray | None, width: np.ndarray) -> list[float]:
     """Return the coverage in quarters of the test rows by true noise, or by length of interval."""
     by = width if std is None else std
     # Ties (a noise of two levels) are put in a random order, so that quarters have equal sizes.

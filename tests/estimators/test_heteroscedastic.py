@@ -217,7 +217,9 @@ def test_noise_of_a_kernel_matrix_depends_on_the_level():
 def test_files_pickles_and_clones(tmp_path):
     save(MODEL, tmp_path / "model.relvec")
     for copy in (load(tmp_path / "model.relvec"), pickle.loads(pickle.dumps(MODEL))):
-        np.testing.assert_array_equal(copy.predict_noise(NEW, 0.9)[1], MODEL.predict_noise(NEW, 0.9)[1])
+        np.testing.assert_array_equal(
+            copy.predict_noise(NEW, 0.9)[1], MODEL.predict_noise(NEW, 0.9)[1]
+        )
         np.testing.assert_array_equal(copy.predict_interval(NEW), MODEL.predict_interval(NEW))
     assert clone(MODEL).noise == "heteroscedastic"
 

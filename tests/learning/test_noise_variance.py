@@ -10,7 +10,11 @@ from scipy.stats import multivariate_normal
 
 from relvec.bases import LinearBasis
 from relvec.learning.noise_dictionary import Level, NoiseTuning, build_noise_dictionary
-from relvec.learning.noise_variance import HeteroscedasticNoise, _find_variational, fit_noise_variance
+from relvec.learning.noise_variance import (
+    HeteroscedasticNoise,
+    _find_variational,
+    fit_noise_variance,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(2.0, 5.0, size=(300, 1))
@@ -193,7 +197,7 @@ def test_dictionary():
     # columns do not extrapolate
     limit = inputs.max(axis=0)
     np.testing.assert_array_equal(
-        dictionary.evaluate((limit + [100.0, 0.0, 0.0])[None])[:, 0],
+        dictionary.evaluate((limit + np.array([100.0, 0.0, 0.0]))[None])[:, 0],
         dictionary.evaluate(limit[None])[:, 0],
     )
 
