@@ -55,6 +55,18 @@ def test_how_sparsity_arises(printed: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("printed", ["outliers"], indirect=True)
+def test_outliers(printed: str) -> None:
+    ((true, found, wrong),) = numbers(r"(\d+) outliers, (\d+) found, (\d+) of them wrong", printed)
+    assert found - wrong == true
+    assert wrong <= 3
+    (constant,) = numbers(r"constant RMSE / noise: ([\d.]+) ([\d.]+) ([\d.]+)", printed)
+    (robust,) = numbers(r"robust RMSE / noise: ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)", printed)
+    assert constant[0] == robust[0]
+    assert max(robust) < 0.5 < 1.5 < constant[1]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("printed", ["error_bars"], indirect=True)
 def test_error_bars(printed: str) -> None:
     for nominal, actual in numbers(r"nominal\s+(\d+)%, actual\s+([\d.]+)%", printed):

@@ -48,6 +48,18 @@ def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+def test_tied_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "tied.png"
+    runpy.run_path(str(EXAMPLES / "tied_precisions.py"))["main"](path, n_samples=4)
+    assert path.stat().st_size > 10_000
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
+    covered = {row[0]: float(row[2]) for row in rows}
+    assert covered["tied"] > 0.9
+    assert covered["tied"] > covered["atom"]
+
+
+@pytest.mark.slow
 def test_source_separation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("pywt")
@@ -120,3 +132,32 @@ def test_feature_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     chosen, line = (row(diabetes, name)[0] for name in ("DRVM, features selected", "least squares"))
     assert chosen < 1.1 * line
     assert re.search(r"100% bmi", diabetes)
+
+
+@pytest.mark.slow
+def test_density(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "density.png"
+    runpy.run_path(str(EXAMPLES / "density.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    rows = re.findall(r"\d+ +(-?[\d.]+) +([\d.]+) +([\d.]+)%", capsys.readouterr().out)
+    assert len(rows) == 2
+    for ours, theirs, coverage in rows:
+        assert float(ours) < 0.5 * float(theirs)
+        assert float(coverage) > 80.0
+
+
+@pytest.mark.slow
+def test_bump_hunt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "bump.png"
+    runpy.run_path(str(EXAMPLES / "bump_hunt.py"))["main"](path, n_simulations=40)
+    assert path.stat().st_size > 10_000
+    printed = capsys.readouterr().out
+    ((z, place),) = re.findall(r"significance: ([\d.]+) standard deviations at ([\d.]+)", printed)
+    assert float(z) > 5.0
+    assert abs(float(place) - 125.0) <= 1.0
+    ((signal, std),) = re.findall(r"signal there: (\d+) ± (\d+)", printed)
+    assert abs(float(signal) - 150.0) < 2.0 * float(std)
+    ((exact,),) = [re.findall(r"exactly it would be ([\d.]+)", printed)]
+    assert float(exact) > float(z)

@@ -34,7 +34,7 @@ TITLES = {
     "two": "two variables",
     "large": "a million points",
 }
-REPEATS = {"mixtures": 10, "bounded": 10, "two": 6, "large": 2}
+REPEATS = {"mixtures": 10, "bounded": 10, "two": 16, "large": 2}
 METHODS = ("relvec", "Scott", "ISJ", "Abramson (ISJ)", "KDE cv")
 
 

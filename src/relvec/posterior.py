@@ -85,6 +85,24 @@ class Posterior:
         """Effective degrees of freedom: trace of the smoother matrix, intercept included."""
         return float(self.well_determined.sum()) + float(self.has_intercept)
 
+    @property
+    def divergence(self) -> float:
+        """Kullback-Leibler divergence of the posterior of weights and intercept from their prior.
+
+        For the weights it is ``(tr(Lam S) + mu'Lam mu / sigma^2 - k + log|L L'| - log|Lam|) / 2``.
+        The flat prior of the intercept has density one: minus the entropy of its posterior.
+        """
+        inverse, lam = inverse_from_cholesky(self.factor), self.lam
+        squares = float(lam @ inverse.diagonal()) + float(lam @ self.unit_mean**2) / (
+            self.noise_variance
+        )
+        volume = 2.0 * float(np.log(self.factor.diagonal()).sum()) - float(np.log(lam).sum())
+        result = 0.5 * (squares - len(lam) + volume)
+        if self.has_intercept:
+            variance = self.noise_variance * self._offset_variance
+            result -= 0.5 * (math.log(2.0 * math.pi * variance) + 1.0)
+        return result
+
     def unit(self, atoms: Matrix) -> Matrix:
         """Centre raw atoms and scale them to unit norm."""
         return (atoms - self.column_mean) / self.column_norm

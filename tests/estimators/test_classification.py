@@ -38,6 +38,7 @@ def test_scikit_learn_check(estimator, check):
         RVMClassifier(multi_class="shared", prior="bic"),
         RVMClassifier(length_scales=None, multi_class="one_vs_rest", solver="exact"),
         SparseBayesClassifier(LinearBasis(), prior="aic"),
+        SparseBayesClassifier(precision="tied", multi_class="one_vs_rest"),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -30,6 +30,8 @@ OTHERS = [
     RVMRegressor(error_bars="plain", fit_intercept=False),
     RVMRegressor(error_bars="augmented", noise_variance=0.01),
     RVMRegressor(warm_start=True),
+    RVMRegressor(noise="robust"),
+    SparseBayesRegressor(LinearBasis(), noise="student_t"),
     RVMRegressor(noise="heteroscedastic", effort="fast"),
     SparseBayesRegressor(LinearBasis(), noise="heteroscedastic"),
     SparseBayesRegressor(effort="fast"),
@@ -37,6 +39,7 @@ OTHERS = [
     SparseBayesRegressor(PolynomialBasis()),
     SparseBayesRegressor(PrecomputedBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis()),
+    SparseBayesRegressor(KernelBasis() + LinearBasis(), precision="tied"),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="ard"),
 ]
 

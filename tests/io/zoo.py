@@ -35,6 +35,7 @@ from relvec import (
     RVMRegressor,
     SmoothDenoiser,
     SparseBayesClassifier,
+    SparseBayesDensity,
     SparseBayesRegressor,
 )
 from relvec.bases import (
@@ -132,6 +133,14 @@ def _warm() -> RVMRegressor:
 _MAKERS = {
     "regressor": lambda: (RVMRegressor().fit(X, Y), NEW),
     "regressor_given_width": lambda: (RVMRegressor(gamma=0.1).fit(X, Y), NEW),
+    "regressor_student_t": lambda: (
+        RVMRegressor(gamma=0.1, noise="student_t").fit(X, Y + 3.0 * (np.arange(60) % 9 == 0)),
+        NEW,
+    ),
+    "regressor_contaminated": lambda: (
+        RVMRegressor(gamma=0.1, noise="contaminated").fit(X, Y + 3.0 * (np.arange(60) % 9 == 0)),
+        NEW,
+    ),
     "regressor_plain": lambda: (RVMRegressor(gamma=0.1, error_bars="plain").fit(X, Y), NEW),
     "regressor_augmented": lambda: (RVMRegressor(gamma=0.1, error_bars="augmented").fit(X, Y), NEW),
     "regressor_no_intercept": lambda: (RVMRegressor(gamma=0.1, fit_intercept=False).fit(X, Y), NEW),
@@ -267,6 +276,23 @@ _MAKERS = {
         RVMRegressor(length_scales=LengthScaleLearner("ard", tuning=LengthScaleTuning())).fit(X, Y),
         NEW,
     ),
+    "density": lambda: (SparseBayesDensity().fit(X[:, :1]), NEW[:, :1]),
+    "density_heavy": lambda: (
+        SparseBayesDensity(reference="two_normals", normalise=False).fit(X[:, :1]),
+        NEW[:, :1],
+    ),
+    "density_student": lambda: (
+        SparseBayesDensity(reference="student_t").fit(X[:, :1]),
+        NEW[:, :1],
+    ),
+    "density_bounded": lambda: (
+        SparseBayesDensity([(-9.0, 9.0), (-9.0, None)], bins=16).fit(X[:, :2]),
+        NEW[:, :2],
+    ),
+    "density_positive": lambda: (
+        SparseBayesDensity((0, None)).fit(np.exp(X[:, :1])),
+        NEW[:, :1],
+    ),
     "denoiser": lambda: (SmoothDenoiser().fit(_signal()), _signal()),
     "denoiser_plain": lambda: (SmoothDenoiser(mode="plain").fit(_signal()), _signal()),
     "denoiser_cosine": lambda: (
@@ -318,6 +344,8 @@ def answers(model, inputs) -> list[np.ndarray]:
     """All predictions of a model."""
     if isinstance(model, SmoothDenoiser):
         return [np.asarray(model.transform(inputs))]
+    if isinstance(model, SparseBayesDensity):
+        return [*model.pdf(inputs, coverage=0.9), model.sample(5, random_state=0)]
     predicted = [model.predict(inputs)]
     if hasattr(model, "predict_proba"):
         predicted.append(model.predict_proba(inputs))

@@ -203,7 +203,26 @@ def extrapolation_rows():
     return extrapolation().plot(kind="rows")
 
 
+def density():
+    display = plotting.DensityDisplay(
+        x=GRID,
+        density=np.exp(-0.5 * GRID**2) / np.sqrt(2 * np.pi),
+        band=np.exp(-0.5 * GRID**2)[:, None] * [0.33, 0.48],
+        data=1.1 * NOISE,
+        truth=0.38 * np.exp(-0.45 * GRID**2),
+    )
+    return display.plot()
+
+
+def density_contours():
+    height = np.exp(-0.5 * ((GRID[:, None] - 0.5 * GRID) ** 2 + 0.6 * GRID**2))
+    points = np.column_stack([NOISE[:20], NOISE[20:]])
+    return plotting.DensityContourDisplay(x0=GRID, x1=GRID, density=height, data=points).plot()
+
+
 PLOTS = [
+    density,
+    density_contours,
     extrapolation,
     extrapolation_rows,
     atom_ellipses,
@@ -303,6 +322,8 @@ LEGENDS = {
         "hard threshold 3.33",
     },
     signal: {"observed", "95 % band", "denoised", "truth"},
+    density: {"histogram", "95 % band", "density", "truth"},
+    density_contours: {"data", "25, 50, 75, 95 % of the probability"},
     coefficients: {"below the threshold", "dropped", "kept"},
 }
 

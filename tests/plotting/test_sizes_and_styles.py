@@ -40,6 +40,8 @@ ONE_AXES = [
     plots.trace,
     plots.well_determined,
     plots.extrapolation,
+    plots.density,
+    plots.density_contours,
 ]
 HOSTILE = ["cost_$_of $ x_1", "$\\nonsense{_^$"]
 RNG = np.random.default_rng(3)

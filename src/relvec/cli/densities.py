@@ -206,11 +206,12 @@ def _find_modes(model: SparseBayesDensity, values: np.ndarray) -> list[float]:
 
 def _summary_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     reference = facts["reference"]
-    widths = ", ".join(f"1/{1.0 / width:.0f}" for width in facts["widths"])
+    widths = facts["widths"]
+    kept = f"{len(widths)} kept, the narrowest {min(widths):.3g} of the range" if widths else ""
     lines = [
         ("values", f"{facts['points']:g} of {' and '.join(facts['columns'])}"),
         ("reference", reference if isinstance(reference, str) else ", ".join(reference)),
-        ("widths", f"{widths} of the range" if widths else "none: the reference is enough"),
+        ("widths", kept or "none: the reference is enough"),
         ("effective dof", format_number(facts["effective_dof"])),
     ]
     if "modes" in facts:

@@ -40,6 +40,7 @@ PER_OUTPUT = {
     "intercept_": "posterior.intercept",
     "calibration_": "calibration",
     "noise_variance_": "posterior.noise_variance",
+    "noise_gain_": "noise_gain",
     "log_evidence_": "posterior.log_evidence",
     "objective_": "objective",
     "effective_dof_": "posterior.effective_dof",
@@ -48,6 +49,9 @@ PER_OUTPUT = {
     "converged_": "solution.converged",
 }
 """Attributes of regressors with one value per output, and where `FittedOutput` has it."""
+
+NOISE_ATTRIBUTES = ("outlier_probability_", "row_weight_", "df_", "contamination_")
+"""Attributes of regressors that exist only with some values of the option `noise`."""
 
 
 class BaseSparseBayesRegressor(
@@ -254,9 +258,18 @@ class BaseSparseBayesRegressor(
         for name, place in PER_OUTPUT.items():
             values = np.array(list(map(attrgetter(place), outputs)))
             setattr(self, name, values[0].item() if is_single else values)
+        self._set_noise_attributes(fit)
         self.n_iter_ = max(1, *map(attrgetter("solution.n_iter"), outputs))
         self.atoms_ = outputs[0].atoms if is_single else bound.atoms.subset(union)
         self.n_columns_fetched_ = fit.n_fetched
+
+    def _set_noise_attributes(self, fit: RegressionFit) -> None:
+        """Set the attributes that describe the noise, and delete those of earlier fits."""
+        for name in NOISE_ATTRIBUTES:
+            self.__dict__.pop(name, None)
+        for name, values in fit.noise_attributes.items():
+            several = values[0] if self._single else np.stack(values, axis=-1)
+            setattr(self, name, several)
 
 
 def _are_coincidental_copies(data: Data, n_copies: float) -> bool:

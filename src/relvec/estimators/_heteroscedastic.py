@@ -129,7 +129,8 @@ def _fit_output(
     # Evidences are those of mean and noise: lower bounds that are comparable with other models.
     output = replace(
         output,
-        noise=replace(best.noise.model, gain=gain),
+        noise=best.noise.model,
+        noise_gain=gain,
         posterior=replace(output.posterior, log_evidence=best.bound),
         objective=output.objective - best.noise.divergence,
     )

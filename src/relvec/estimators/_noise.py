@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from relvec.estimators._heteroscedastic import fit_heteroscedastic
 from relvec.estimators._output import RegressionFit
+from relvec.estimators._robust import ROBUST_KINDS, fit_robust
 
 if TYPE_CHECKING:
     from relvec.estimators._plan import Data
@@ -16,7 +17,10 @@ __all__ = ["NOISE_KINDS", "fit_noise_model"]
 
 NoiseFitter = Callable[["RegressionPlan", RegressionFit, "Data"], RegressionFit]
 
-_FITTERS: dict[str, NoiseFitter] = {"heteroscedastic": fit_heteroscedastic}
+_FITTERS: dict[str, NoiseFitter] = {
+    "heteroscedastic": fit_heteroscedastic,
+    **dict.fromkeys(ROBUST_KINDS, fit_robust),
+}
 
 NOISE_KINDS = ("constant", *_FITTERS)
 """Values of the option `noise`."""

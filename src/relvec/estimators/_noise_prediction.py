@@ -19,7 +19,7 @@ __all__ = ["NoisePredictionMixin"]
 
 
 class NoisePredictionMixin:
-    """Noise level at inputs, and what its model gains over constant noise."""
+    """Noise level at inputs."""
 
     outputs_: tuple[FittedOutput, ...]
     _validate: Callable[..., Any]
@@ -85,31 +85,6 @@ class NoisePredictionMixin:
         return std, self._stack_outputs(
             _find_noise_interval(output, X, coverage) for output in self.outputs_
         )
-
-    @property
-    def noise_gain_(self) -> float | Vector:
-        """Gain in log evidence of the noise model over constant noise, in nats.
-
-        Zero if the noise is constant. With ``noise="heteroscedastic"`` it is the gain of a lower
-        bound; with less than 3 nats (5 with several features) the noise is taken for constant.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from relvec import RVMRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(0, 1, size=(300, 1))
-        >>> y = np.sin(6 * X[:, 0]) + (0.1 + 0.4 * X[:, 0]) * rng.normal(size=300)
-        >>> model = RVMRegressor(noise="heteroscedastic").fit(X, y)
-        >>> bool(model.noise_gain_ > 20.0)
-        True
-        >>> y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=300)
-        >>> RVMRegressor(noise="heteroscedastic").fit(X, y).noise_gain_
-        0.0
-        """
-        check_is_fitted(self)
-        gains = np.array([float(getattr(output.noise, "gain", 0.0)) for output in self.outputs_])
-        return gains if len(gains) > 1 or not self._single else float(gains[0])
 
 
 def _find_noise_interval(output: FittedOutput, X: Any, coverage: float) -> Matrix:

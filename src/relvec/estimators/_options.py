@@ -144,10 +144,14 @@ or Solver, default="auto"
     effort : {"fast", "balanced", "thorough"}, default="balanced"
         How many alternatives the sequential solver tries in search of a better local maximum of
         the evidence.
-    noise : {"constant", "heteroscedastic"}, default="constant"
+    noise : {"constant", "heteroscedastic", "student_t", "contaminated", "robust"}, \
+default="constant"
         Distribution of the noise. "constant" is Gaussian noise of the same variance everywhere.
-        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`);
-        if the data do not show that it varies, the fit is that of "constant" (`noise_gain_` is 0).
+        "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`).
+        "student_t" and "contaminated" have heavy tails, so that outliers have little influence:
+        Student-t noise, and a mixture of two normal distributions, of ordinary rows and of
+        outliers. "robust" chooses between the two. Unless the data show that the noise varies or
+        has heavy tails, the fit is that of "constant" (`noise_gain_` is 0).
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).

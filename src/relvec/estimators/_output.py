@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.length_scale_uncertainty import ScaleUncertainty
-from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.learning.prior_process import PriorProcess, fit_prior_process
 from relvec.likelihoods import (
     GaussianPrediction,
@@ -64,6 +63,8 @@ class FittedOutput:
     """Given noise variance of a row of average precision; one if the noise variance is constant."""
     noise: NoiseModel | None = None
     """Distribution of the noise; None for Gaussian noise of constant or given variance."""
+    noise_gain: float = 0.0
+    """Gain in log evidence by that distribution over constant Gaussian noise, in nats."""
     has_row_variance: bool = False
     """Whether the training rows had noise variances of their own."""
 
@@ -142,18 +143,6 @@ class FittedOutput:
         common = 0.0 if self.needs_row_variance else common
         return NoiseMixture(np.full((X.shape[0], 1), common), np.ones(1))
 
-    def find_row_noise(self, X: Any, row_variance: Vector | None, weight: Vector | None) -> Vector:
-        """Noise variances of all training rows in the fit, in units of the posterior's.
-
-        `row_variance` are those given in fit, if any, `weight` the frequency weights.
-        """
-        if isinstance(self.noise, HeteroscedasticNoise):
-            # The regression used 1 / E[1 / variance], not the variance of a prediction.
-            return self.noise.row_variance(X, weight) / self.noise_unit
-        noise = self.predict_noise(X, row_variance).total_variance
-        # the fit had the noise variances without their calibration
-        return noise / (self.noise_calibration * self.posterior.noise_variance)
-
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
     ) -> GaussianPrediction | ScaleMixturePrediction:
@@ -192,6 +181,35 @@ class FittedOutput:
             noise = self.predict_noise(X, row_variance)
             covariance.flat[:: len(covariance) + 1] += noise.total_variance
         return covariance
+
+    def find_row_variance(
+        self, X: Any, target: Vector, weight: Vector | None, given: Vector | None = None
+    ) -> Vector | None:
+        """Noise variances of all training rows in the fit, in any unit; None if constant.
+
+        Parameters
+        ----------
+        X, target, weight
+            All training rows, with their frequency weights.
+        given
+            Noise variances that were given in fit.
+        """
+        if self.noise is None:
+            return given if self.needs_row_variance else None
+        atoms, posterior = self.atoms.evaluate(X), self.posterior
+        squared = (target - posterior.predict(atoms)) ** 2 + posterior.variance(atoms)
+        return self.noise.row_variance(X, squared, weight)
+
+    def leave_one_out(
+        self, X: Any, target: Vector, weight: Vector, given: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """Mean and variance of the function at each training row, fitted to the other rows."""
+        row_variance = self.find_row_variance(X, target, weight, given)
+        relative = 1.0 if row_variance is None else row_variance / self.noise_unit
+        mean, variance = self.posterior.leave_one_out(
+            self.atoms.evaluate(X), target, weight, relative
+        )
+        return mean, variance - self.posterior.noise_variance * relative
 
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
         """Draw functions, shape (n_samples, n_draws)."""
@@ -400,6 +418,8 @@ class RegressionFit:
     """Standard deviation of the relevance of each feature; None if it was not computed."""
     n_copies: float = 1.0
     """Mean number of occurrences of a row with the same inputs and targets."""
+    noise_attributes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """Attributes of the estimator that describe the noise, with a value for each output."""
 
     @property
     def objective(self) -> float:

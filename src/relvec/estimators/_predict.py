@@ -380,14 +380,10 @@ class PredictionMixin:
         means, variances = [], []
         given = self._read_noise(X, noise_variance, True, is_required=True)
         for output, target, each in zip(self.outputs_, targets.T, given, strict=True):
-            noise, posterior = output.predict_noise(X, each).total_variance, output.posterior
-            relative = output.find_row_noise(X, each, weight)
-            mean, variance = posterior.leave_one_out(
-                output.atoms.evaluate(X), target, weight, relative
-            )
+            mean, spread = output.leave_one_out(X, target, weight, each)
             means.append(mean)
+            noise = output.predict_noise(X, each).total_variance
             # calibrated noise, and calibrated variance of the function
-            spread = variance - posterior.noise_variance * relative
             variances.append(noise + output.calibration * spread)
         return self._stack_outputs(means), np.sqrt(self._stack_outputs(variances))
 

@@ -13,7 +13,6 @@ from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
 from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._plan import Data
-from relvec.learning.noise_variance import HeteroscedasticNoise
 from relvec.solvers import Problem
 
 __all__ = ["fitted_basis", "fitted_problem"]
@@ -84,8 +83,9 @@ def fitted_problem(
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
-    data, noise = Data(inputs, target, weight, np.zeros(len(target), int)), model.outputs_[0].noise
-    if isinstance(noise, HeteroscedasticNoise):
-        data = data._replace(row_variance=noise.row_variance(inputs, weight)[:, None])
+    data = Data(inputs, target, weight, np.zeros(len(target), int))
+    row_variance = model.outputs_[0].find_row_variance(inputs, target[:, 0], weight)
+    if row_variance is not None:
+        data = data._replace(row_variance=row_variance[:, None])
     (moments,) = plan.compute_moments(bound, data)
     return plan.make_problem(moments, bound), bound

@@ -45,16 +45,18 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise, in squared units of the target, estimated or given. If it depends on
-        the inputs, the harmonic mean over the training rows; see `predict_noise`.
+        the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
+        noise the squared scale, of contaminated normal noise the variance of ordinary rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
-        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
-        constant.
+        Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
+        noise was found to be constant and Gaussian.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.
     log_evidence_ : float or ndarray of shape (n_outputs,)
         Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
-        with an intercept, that of the n - 1 contrasts that do not depend on it.
+        with an intercept, that of the n - 1 contrasts that do not depend on it. With heavy-tailed
+        noise a lower bound of it.
     objective_ : float or ndarray of shape (n_outputs,)
         Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
     effective_dof_ : float or ndarray of shape (n_outputs,)
@@ -76,6 +78,18 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         Summary of each basis of a sum: name, number of basis functions offered and kept, effective
         degrees of freedom, share of the variance of the target. `predict_components` returns their
         contributions.
+    outlier_probability_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Posterior probability that a training row is an outlier: that its noise variance is at
+        least 9 times `noise_variance_`. This attribute and the next three exist only with `noise`
+        "student_t", "contaminated" or "robust".
+    row_weight_ : ndarray of the shape of `outlier_probability_`
+        Weight of each training row: posterior mean of its noise precision, relative to that of
+        `noise_variance_`.
+    df_ : float or ndarray of shape (n_outputs,)
+        Degrees of freedom of Student-t noise, from 1 to 200; infinite for other noise.
+    contamination_ : ndarray of shape (2,) or (2, n_outputs)
+        Contaminated normal noise: fraction of outliers, and their noise variance relative to
+        `noise_variance_`; 0 and 1 for other noise.
     n_iter_ : int
         Number of iterations of the solver; the largest of several outputs.
     n_features_in_ : int
@@ -216,16 +230,18 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise, in squared units of the target, estimated or given. If it depends on
-        the inputs, the harmonic mean over the training rows; see `predict_noise`.
+        the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
+        noise the squared scale, of contaminated normal noise the variance of ordinary rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
-        Gain in log evidence of the noise model over constant noise, in nats; 0 if the noise is
-        constant.
+        Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
+        noise was found to be constant and Gaussian.
     calibration_ : float or ndarray of shape (n_outputs,)
         Factor, at least 1, of the noise variance and posterior variance in predictions, from the
         squared errors of held-out rows; 1 with ``calibrate=False``.
     log_evidence_ : float or ndarray of shape (n_outputs,)
         Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
-        with an intercept, that of the n - 1 contrasts that do not depend on it.
+        with an intercept, that of the n - 1 contrasts that do not depend on it. With heavy-tailed
+        noise a lower bound of it.
     objective_ : float or ndarray of shape (n_outputs,)
         Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
     effective_dof_ : float or ndarray of shape (n_outputs,)
@@ -243,6 +259,18 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
         basis function that is not in the model, both in nats.
     candidates_ : tuple of Candidate
         Local maxima that the solver compared, best first.
+    outlier_probability_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Posterior probability that a training row is an outlier: that its noise variance is at
+        least 9 times `noise_variance_`. This attribute and the next three exist only with `noise`
+        "student_t", "contaminated" or "robust".
+    row_weight_ : ndarray of the shape of `outlier_probability_`
+        Weight of each training row: posterior mean of its noise precision, relative to that of
+        `noise_variance_`.
+    df_ : float or ndarray of shape (n_outputs,)
+        Degrees of freedom of Student-t noise, from 1 to 200; infinite for other noise.
+    contamination_ : ndarray of shape (2,) or (2, n_outputs)
+        Contaminated normal noise: fraction of outliers, and their noise variance relative to
+        `noise_variance_`; 0 and 1 for other noise.
     n_iter_ : int
         Number of iterations of the solver; the largest of several outputs.
     n_features_in_ : int

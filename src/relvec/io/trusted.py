@@ -51,6 +51,7 @@ learning.density.fitted.FittedDensity learning.density.grid.Axis
 learning.density.margins.ExponentialMargin learning.density.margins.LogNormalMargin
 learning.density.margins.NormalMargin learning.density.margins.StudentMargin
 learning.density.margins.TwoNormalsMargin learning.density.margins.UniformMargin
+likelihoods.robust_noise.ContaminatedNoise likelihoods.robust_noise.StudentNoise
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
 learning.noise_dictionary.Level learning.noise_dictionary.NoiseCoordinates

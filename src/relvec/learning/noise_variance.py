@@ -62,8 +62,6 @@ class HeteroscedasticNoise:
     far_mean: float = 0.0
     far_variance: float = 0.0
     """Mean and variance of ``g`` far away from the training inputs."""
-    gain: float = 0.0
-    """Gain of the evidence bound over constant noise, in nats."""
 
     def log_variance(self, X: Any) -> tuple[Vector, Vector]:
         """Return mean and variance of ``g`` at inputs."""
@@ -74,8 +72,14 @@ class HeteroscedasticNoise:
         mean = (1.0 - far) * mean + far * self.far_mean
         return mean, (1.0 - far) * variance + far * self.far_variance + between
 
-    def row_variance(self, X: Any, weight: Vector | None = None) -> Vector:
-        """Return the noise variance of each training row in the regression, given all of them."""
+    def row_variance(
+        self, X: Any, squared: Vector | None = None, weight: Vector | None = None
+    ) -> Vector:
+        """Return the noise variance of each training row in the regression, given all of them.
+
+        It is ``1 / E[1 / variance]``, not the variance of a prediction, and does not depend on the
+        errors `squared`.
+        """
         return _row_noise(*self._evaluate(self.dictionary.evaluate(X)), weight)
 
     def components(self, X: Any) -> NoiseMixture:

@@ -7,6 +7,7 @@ from relvec.likelihoods.log_variance import LogVariance
 from relvec.likelihoods.mixture import MixturePrediction
 from relvec.likelihoods.negative_binomial import NegativeBinomial
 from relvec.likelihoods.poisson import Poisson
+from relvec.likelihoods.robust_noise import ContaminatedNoise, StudentNoise
 from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
 
@@ -14,6 +15,7 @@ __all__ = [
     "Bernoulli",
     "BernoulliPrediction",
     "BoundLikelihood",
+    "ContaminatedNoise",
     "Gaussian",
     "GaussianPrediction",
     "Likelihood",
@@ -27,5 +29,6 @@ __all__ = [
     "ScaleMixturePrediction",
     "Softmax",
     "SoftmaxPrediction",
+    "StudentNoise",
     "check_rows",
 ]

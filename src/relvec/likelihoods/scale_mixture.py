@@ -65,12 +65,28 @@ class NoiseModel(Protocol):
     >>> class Proportional:
     ...     def components(self, X):
     ...         return NoiseMixture(X[:, :1] ** 2, np.ones(1))
+    ...
+    ...     def row_variance(self, X, squared, weight=None):
+    ...         return X[:, 0] ** 2
     >>> Proportional().components(np.array([[1.0], [3.0]])).total_variance
     array([1., 9.])
     """
 
     def components(self, X: Any) -> NoiseMixture:
         """Return the noise at inputs, in the units of the noise variances of the training rows."""
+
+    def row_variance(self, X: Any, squared: Vector, weight: Vector | None = None) -> Vector:
+        """Return the noise variance that each training row had in the regression.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            All training inputs.
+        squared : ndarray of shape (n_samples,)
+            Expected squared errors under the posterior.
+        weight : ndarray of shape (n_samples,), optional
+            Frequency weights.
+        """
 
 
 class ScaleMixturePrediction(NamedTuple):

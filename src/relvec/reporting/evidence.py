@@ -11,6 +11,7 @@ import numpy as np
 from relvec._typing import Vector
 from relvec.describing import collect_weights, transform_inputs
 from relvec.evidence import gaussian_objective
+from relvec.likelihoods import ScaleMixturePrediction
 from relvec.reporting.subject import Subject
 
 __all__ = ["EvidenceSummary", "compute_evidence_summary"]
@@ -69,7 +70,7 @@ def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
         # the noise variance is a parameter too if it was estimated
         dof += getattr(model, "noise_variance", None) is None
         if subject.are_training:
-            likelihood = _gaussian_likelihood(subject, posterior.noise_variance)
+            likelihood = _regression_likelihood(subject, model.outputs_[0])
     return EvidenceSummary(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
 
 
@@ -87,9 +88,15 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
     return float(sum(gamma.sum() for gamma in known) + intercepts), True
 
 
-def _gaussian_likelihood(subject: Subject, noise: float) -> float:
+def _regression_likelihood(subject: Subject, output: Any) -> float:
     transformed = transform_inputs(subject.estimator, subject.X)
-    residual = subject.y - np.asarray(subject.model.predict(transformed))
+    mean = np.asarray(subject.model.predict(transformed))
+    if output.noise is not None:
+        relative = output.noise.components(transformed)
+        variances = output.posterior.noise_variance / output.noise_unit * relative.variance
+        density = ScaleMixturePrediction(mean, variances, relative.weight).log_density(subject.y)
+        return float(density.sum())
+    noise, residual = output.posterior.noise_variance, subject.y - mean
     squares = float(residual @ residual)
     return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
 
@@ -103,9 +110,12 @@ def _class_likelihood(subject: Subject) -> float:
 
 
 def _null_of_regression(model: Any, posterior: Any) -> float:
-    """Compute the log evidence of the intercept alone, with its own noise unless that is fixed."""
+    """Compute the log evidence of the intercept alone, with its own noise unless that is fixed.
+
+    NaN if the noise is not constant: the moments are then those of weighted rows.
+    """
     n, variance = posterior.n_effective, posterior.target_variance
-    if n <= 0.0 or variance <= 0.0:
+    if n <= 0.0 or variance <= 0.0 or model.outputs_[0].noise is not None:
         return math.nan
     noise = getattr(model, "noise_variance", None)
     return gaussian_objective(n, n * variance, 0.0, noise)

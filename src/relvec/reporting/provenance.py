@@ -110,6 +110,8 @@ def _has_other_targets(model: Any, y: np.ndarray) -> bool:
     posterior = getattr(outputs[0], "posterior", None) if len(outputs) == 1 else None
     if posterior is None or y.dtype.kind != "f":
         return False
+    if outputs[0].noise is not None:  # its moments are those of weighted rows
+        return False
     centred = y - y.mean() if posterior.has_intercept else y
     count = len(y) - int(posterior.has_intercept)
     squares = float(centred @ centred)

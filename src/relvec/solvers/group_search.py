@@ -47,6 +47,8 @@ class GroupTuning:
     and the others would be shortened with them."""
     max_damping: float = 2e3
     """Damping at which a step is given up."""
+    n_remembered: int = 3
+    """Number of last steps whose changes of the gradient correct the information."""
     n_halvings: int = 2
     """How often a step of MacKay's rule is halved before it is given up."""
     rule_rise: float = 0.3
@@ -166,6 +168,7 @@ class GroupSearch(ABC, Generic[AnyPoint]):
         self.null = self.point = self.evaluate(np.full(n_groups, np.inf))
         self._failed_removal = np.full(n_groups, np.inf)
         self._damping = self.tuning.damping
+        self._steps: list[tuple[AnyPoint, AnyPoint]] = []
 
     @abstractmethod
     def evaluate(self, theta: Vector, start: AnyPoint | None = None) -> AnyPoint:
@@ -262,27 +265,50 @@ class GroupSearch(ABC, Generic[AnyPoint]):
 
     def _step_exactly(self) -> bool:
         """Take a step of Fisher scoring with exact derivatives, unless they vanish."""
-        gradient = self.point.gradient
+        before = self.point
+        gradient = before.gradient
         free = np.flatnonzero(self._find_free(gradient))
         if np.abs(gradient[free]).max(initial=0.0) < self.tol:
             return False
-        information = self.point.information[np.ix_(free, free)]
+        curvature = self._find_curvature()[np.ix_(free, free)]
         while self._damping < self.tuning.max_damping:
             step = np.zeros(len(gradient))
             step[free] = find_ascent_step(
-                gradient[free], information, self._damping, self.tuning.longest_step
+                gradient[free], curvature, self._damping, self.tuning.longest_step
             )
-            rise, before = float(gradient @ step), self.point.evidence
-            predicted = rise - 0.5 * float(step[free] @ information @ step[free])
+            rise = float(gradient @ step)
+            predicted = rise - 0.5 * float(step[free] @ curvature @ step[free])
             if self._step(step):
-                if self.point.evidence - before > 0.7 * predicted:
+                if self.point.evidence - before.evidence > 0.7 * predicted:
                     self._damping = max(0.3 * self._damping, self.tuning.min_damping)
+                self._steps = [*self._steps, (before, self.point)][-self.tuning.n_remembered :]
                 return True
             if rise < self.tuning.rounding:
                 break
             self._damping *= 10.0
         self._damping = self.tuning.damping
         return False
+
+    def _find_curvature(self) -> Matrix:
+        """Return the information, corrected by the changes of the gradient in the last steps.
+
+        The information is an expectation, and that of a Laplace approximation neglects the change
+        of the curvature with the mode. Updates of Broyden, Fletcher, Goldfarb and Shanno make it
+        agree with observed changes (Nocedal & Wright 2006, eq. 6.19).
+        """
+        curvature = self.point.information
+        for one, two in self._steps:
+            if np.array_equal(one.live, two.live) and np.array_equal(two.live, self.point.live):
+                step = two.theta[two.live] - one.theta[two.live]
+                change = one.gradient - two.gradient
+                effect = curvature @ step
+                if step @ change > 0.1 * float(step @ effect) > 0.0:
+                    curvature = (
+                        curvature
+                        - np.multiply.outer(effect, effect) / float(step @ effect)
+                        + np.multiply.outer(change, change) / float(step @ change)
+                    )
+        return curvature
 
     # ------------------------------------------------------------------ groups leave and enter
 

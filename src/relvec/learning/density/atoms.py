@@ -72,6 +72,7 @@ class DensityAtoms:
             product: Matrix = np.ones((len(Z), 1))
             for z in Z.T:
                 kernels = np.exp(-0.5 * ((z[:, None] - centres) / (2.0 * width)) ** 2)
-                product = (product[:, :, None] * kernels[:, None, :]).reshape(len(Z), -1)
+                size = product.shape[1] * len(centres)
+                product = (product[:, :, None] * kernels[:, None, :]).reshape(len(Z), size)
             columns.append(product)
         return np.hstack([*columns, np.ones((len(Z), 1))])

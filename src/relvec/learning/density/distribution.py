@@ -61,6 +61,8 @@ class Distribution:
         below, above = level < self.reached[0], level > self.reached[-1]
         result[below] = self.standard.lower_quantile(level[below] / self.tails[0])
         result[above] = self.standard.upper_quantile((1.0 - level[above]) / self.tails[1])
+        # The ends of the support exactly.
+        result[level <= 0.0], result[level >= 1.0] = self.standard.lower, self.standard.upper
         return result
 
     def _cubic(self, cell: IndexArray, place: Vector) -> Vector:

@@ -106,7 +106,8 @@ class Exponential(Standard):
 
     def upper_quantile(self, mass: Vector) -> Vector:
         """Return the score with this probability above it."""
-        result: Vector = -np.log(mass)
+        with np.errstate(divide="ignore"):  # infinite at zero
+            result: Vector = -np.log(mass)
         return result
 
 

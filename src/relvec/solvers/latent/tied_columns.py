@@ -45,7 +45,8 @@ class TiedColumns:
     """Initial prior variances fall with this power of the effective dimension of a group. The
     evidence often has two maxima, of which a group of smooth functions or a finer one explains the
     data. From equal variances one in ten of 50 searches (densities, log variances) ended up to 0.9
-    nats below the best maximum; from powers of 3 and 4 none did."""
+    nats below the best maximum, with this power none. Of 44 further problems it missed the best of
+    five maxima in two, by up to 0.24 nats; equal variances did in three."""
     smallest_component = 1e-14
     """Principal components of a smaller share of the largest, in squares, are left out."""
 
