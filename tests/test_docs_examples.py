@@ -174,3 +174,13 @@ def test_texts(printed: str) -> None:
     assert max(scores, key=lambda name: float(scores[name])) == "substrings of 5"
     assert float(scores["substrings of 5"]) > 0.7
     assert "TATAA" in printed.split("relevance vectors")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", ["counts"], indirect=True)
+def test_counts(printed: str) -> None:
+    gain = re.findall(r"shape ([\d.]+) \(true: 2\), gain (\d+) nats", printed)
+    assert len(gain) == 1
+    assert 1.0 < float(gain[0][0]) < 4.0
+    assert float(gain[0][1]) > 10.0
+    assert "tied: the band covers the true rate at" in printed

@@ -45,7 +45,7 @@ def find_closest_name(name: str, choices: Iterable[str]) -> str | None:
     return by_lower[found[0]] if found else None
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+def check_choice(name: str, value: Any, choices: Iterable[str], *, also: str = "") -> str:
     """Return `value` if it is one of `choices`.
 
     Parameters
@@ -56,6 +56,8 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
         The value to check.
     choices : iterable of str
         Accepted values.
+    also : str, default=""
+        Other accepted values, for the message.
 
     Raises
     ------
@@ -68,7 +70,8 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     close = find_closest_name(value, choices) if isinstance(value, str) else None
     listed = ", ".join(repr(choice) for choice in choices)
     hint = f" Did you mean {close!r}?" if close is not None else ""
-    raise ValueError(f"{name} must be one of {listed}; got {value!r}.{hint}")
+    others = f" {also}" if also else ""
+    raise ValueError(f"{name} must be one of {listed}{others}; got {value!r}.{hint}")
 
 
 def check_positive(name: str, value: Any, *, allow_zero: bool = False, also: str = "") -> float:

@@ -35,6 +35,7 @@ from relvec import (
     RVMRegressor,
     SmoothDenoiser,
     SparseBayesClassifier,
+    SparseBayesCountRegressor,
     SparseBayesDensity,
     SparseBayesRegressor,
 )
@@ -173,6 +174,13 @@ _MAKERS = {
     "drvm_propagate": lambda: (DRVMRegressor(length_scale_uncertainty=True).fit(X, Y), NEW),
     "drvm_laplace": lambda: (DRVMRegressor(prior="laplace").fit(X, Y), NEW),
     "linear_basis": lambda: (SparseBayesRegressor(LinearBasis()).fit(X, Y), NEW),
+    "counts": lambda: (SparseBayesCountRegressor().fit(X, np.rint(np.exp(Y))), NEW),
+    "counts_tied": lambda: (
+        SparseBayesCountRegressor(precision="tied", likelihood="negative_binomial").fit(
+            X[:, :1], np.rint(np.exp(Y))
+        ),
+        NEW[:, :1],
+    ),
     "polynomial_basis": lambda: (SparseBayesRegressor(PolynomialBasis()).fit(X, Y), NEW),
     "cosine_basis": lambda: (SparseBayesRegressor(CosineBasis()).fit(LINE, WAVE), LINE),
     "wavelet_basis": lambda: (SparseBayesRegressor(WaveletBasis()).fit(LINE, WAVE), LINE),
@@ -349,6 +357,8 @@ def answers(model, inputs) -> list[np.ndarray]:
     predicted = [model.predict(inputs)]
     if hasattr(model, "predict_proba"):
         predicted.append(model.predict_proba(inputs))
-    if isinstance(model, (RVMRegressor, DRVMRegressor, SparseBayesRegressor)):
+    if isinstance(
+        model, (RVMRegressor, DRVMRegressor, SparseBayesCountRegressor, SparseBayesRegressor)
+    ):
         predicted += [model.predict(inputs, return_std=True)[1], model.sample_y(inputs, 2)]
     return [np.asarray(each) for each in predicted]

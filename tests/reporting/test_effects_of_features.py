@@ -169,12 +169,10 @@ def test_discrete_features_are_points_with_error_bars(scaled):
     assert "area model soft" not in town.svg
     assert town.svg.count("<circle") == 2
     assert re.findall(r'text-anchor="middle">(.*?)</text>', town.svg)[:2] == ["0", "1"]
-    mean, std = scaled.model.predict(
-        [[*np.median(TABLE.drop("town").to_numpy(), axis=0), town] for town in (0.0, 1.0)],
-        return_std=True,
-    )
-    for value, a, b in zip((0, 1), mean, std, strict=True):
-        assert f"town = Wien {value}: {a:.0f} ± {b:.3g}; " in town.svg
+    rows = [[*np.median(TABLE.drop("town").to_numpy(), axis=0), town] for town in (0.0, 1.0)]
+    mean, interval = scaled.model.predict(rows), scaled.model.predict_interval(rows)
+    for value, a, (low, high) in zip((0, 1), mean, interval, strict=True):
+        assert f"town = Wien {value}: {a:.0f} ({low:.0f} to {high:.0f}); " in town.svg
 
 
 def test_indicators_of_one_categorical_variable_are_exclusive():

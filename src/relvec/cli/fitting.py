@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline
 
@@ -17,7 +18,9 @@ from relvec.cli.encoding import build_pipeline, pooled_categories
 from relvec.cli.errors import UsageError, format_names
 from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import save_model
+from relvec.cli.noise_options import NoiseRequest, describe_noise, describe_transform
 from relvec.cli.problem import Problem, define_problem
+from relvec.cli.rates import mean_rate, poisson_steps
 from relvec.cli.reading import read_blocks
 from relvec.cli.sources import find_source
 from relvec.cli.subsampling import draw_rows
@@ -32,10 +35,25 @@ from relvec.cli.validation import (
     note_fold_count,
 )
 from relvec.cli.writing import check_output
+from relvec.describing import (
+    advise_on_noise,
+    check_residuals,
+    compute_quantile_residuals,
+    find_transform,
+    predict_distribution,
+)
 
 __all__ = ["FitRequest", "fit_command"]
 
-METRIC_NAMES = {"rmse": "RMSE", "log_loss": "log loss"}
+METRIC_NAMES = {"rmse": "RMSE", "deviance": "deviance", "log_loss": "log loss"}
+COMPARISONS = {
+    "regression": ("rmse", "mean", "ridge"),
+    "counts": ("deviance", "mean_rate", "poisson"),
+    "classification": ("log_loss", "class_prior", "logistic"),
+}
+"""Metric by which a model is compared with two baselines, without features and linear."""
+PREDICTED = {"regression": "value", "counts": "rate", "classification": "probabilities"}
+"""What a model of each task predicts."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +70,7 @@ class FitRequest:
     categorical: Sequence[str] = ()
     max_categories: int = LIMITS.max_categories
     max_rows: int = LIMITS.max_rows
+    noise: NoiseRequest = field(default_factory=NoiseRequest)
     folds: int = 5
     with_cv: bool = True
     seed: int = 0
@@ -69,6 +88,8 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         check_folds(request.folds, "Use --no-cv to fit without cross-validation.")
     if request.model != "auto":
         models.make_model(request.model, "regression", 0, 0)
+    request.noise.check()
+    console.option_names = {"fit(X, y, noise_variance=...)": "--noise-variance COLUMN"}
     source = find_source(
         request.source,
         format=request.format,
@@ -91,7 +112,9 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         drop=request.drop,
         categorical=request.categorical,
         max_categories=request.max_categories,
+        row_column=request.noise.find_row_column(request.target, request.features),
     )
+    request.noise.check_task(problem.task)
     if problem.n_rows > LIMITS.many_rows:
         console.note(
             f"With {problem.n_rows} rows, only {LIMITS.n_centers} of them, spread over the data, "
@@ -110,25 +133,31 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         console.report(facts, lambda: fit_summary(facts))
 
 
-def make_candidates(problem: Problem, names: Sequence[str], seed: int) -> dict[str, Pipeline]:
+def make_candidates(
+    problem: Problem, names: Sequence[str], seed: int, noise: NoiseRequest
+) -> dict[str, Pipeline]:
     """Make pipelines of the relvec models, by name."""
+    options = noise.model_options(problem.task)
     return {
         name: build_pipeline(
             problem.columns,
             problem.n_rows,
-            models.make_model(name, problem.task, problem.n_rows, seed),
+            models.make_model(name, problem.task, problem.n_rows, seed, options),
         )
         for name in names
     }
 
 
 def make_baselines(problem: Problem, seed: int) -> dict[str, Pipeline]:
-    """Make the baselines: a model without features, and ridge or logistic regression."""
-    linear = linear_steps(problem.task, seed)
+    """Make the baselines: a model without features, and a linear one."""
+    steps: dict[str, list[Any]]
     if problem.task == "regression":
-        steps = {"mean": [DummyRegressor()], "ridge": linear}
+        steps = {"mean": [DummyRegressor()], "ridge": linear_steps(problem.task, seed)}
+    elif problem.task == "counts":
+        steps = {"mean_rate": [mean_rate()], "poisson": poisson_steps(seed)}
     else:
-        steps = {"class_prior": [DummyClassifier(strategy="prior")], "logistic": linear}
+        trivial = DummyClassifier(strategy="prior")
+        steps = {"class_prior": [trivial], "logistic": linear_steps(problem.task, seed)}
     return {
         name: build_pipeline(problem.columns, problem.n_rows, *parts)
         for name, parts in steps.items()
@@ -142,12 +171,14 @@ def _fit_problem(
     names = (request.model,) if request.model != "auto" else models.AUTO
     if not request.with_cv:
         names = names if len(names) == 1 else ("rvm",)
-    ours = make_candidates(problem, names, request.seed)
+    ours = make_candidates(problem, names, request.seed, request.noise)
+    row_values = problem.row_values
     facts: dict[str, Any] = {"model": names[0]}
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
     baselines = make_baselines(problem, request.seed)
     steps = len(folds) * (len(ours) + len(baselines)) + 1
     note_fold_count(request.folds, folds, steps, console)
+    score: np.ndarray | None = None
     with console.progress("fitting", steps) as advance:
         if folds:
             results = cross_validate(
@@ -159,19 +190,23 @@ def _fit_problem(
                 seed=request.seed,
             )
             facts |= _summarise_folds(results, names, len(folds))
-        pipeline = ours[facts["model"]].fit(problem.table, problem.target)
+            score = _collect_scores(results[facts["model"]], folds, problem.n_rows)
+        chosen = ours[facts["model"]]
+        options = {} if row_values is None else row_values.fit_options(chosen)
+        pipeline = chosen.fit(problem.table, problem.target, **options)
         advance(1)
     if not folds:
         importance = compute_permutation_importance(
-            pipeline, problem.table, problem.target, request.seed
+            pipeline, problem.table, problem.target, request.seed, row_values
         )
         facts["permutation_importance"] = dict(
             sorted(importance.items(), key=lambda item: -item[1])
         )
     for name, categories in pooled_categories(pipeline[0]).items():
         console.note(f"Rare categories of '{name}' are pooled: {format_names(categories)}.")
-    facts |= _summarise_model(pipeline[-1], problem)
+    facts |= _summarise_model(pipeline, problem)
     _note_weaknesses(facts, problem, console)
+    _note_noise(pipeline, problem, score, console)
     return pipeline, facts
 
 
@@ -188,16 +223,16 @@ def _summarise_folds(
     }
 
 
-def _summarise_model(model: Any, problem: Problem) -> dict[str, Any]:
+def _summarise_model(pipeline: Pipeline, problem: Problem) -> dict[str, Any]:
     """Return the number of basis functions, the noise and the kind of the fitted model."""
+    model = pipeline[-1]
     facts: dict[str, Any] = {"n_basis_functions": len(model.relevance_)}
     if hasattr(model, "relevance_vectors_"):
         facts["relevance_vector_rows"] = problem.row_numbers[model.relevance_].tolist()
     if hasattr(model, "model_kind_"):
         facts["model_kind"] = model.model_kind_
-    if problem.task == "regression":
-        facts["noise_std"] = float(model.noise_variance_) ** 0.5
-    return facts
+    features = pipeline[:-1].transform(problem.table)
+    return facts | describe_noise(model, features, problem.row_values) | describe_transform(model)
 
 
 def _select_model(results: dict[str, FoldResults], names: Sequence[str]) -> str:
@@ -217,18 +252,13 @@ def _note_weaknesses(facts: dict[str, Any], problem: Problem, console: CommandCo
     if facts["n_basis_functions"] == 0:
         console.note(
             "No basis function was selected: the model predicts the same "
-            f"{'value' if problem.task == 'regression' else 'probabilities'} of '{problem.name}' "
-            "for all rows."
+            f"{PREDICTED[problem.task]} of '{problem.name}' for all rows."
         )
     if "cross_validation" not in facts:
         return
     results = facts["cross_validation"]["models"]
     ours = results[facts["model"]]
-    key, trivial, linear = (
-        ("rmse", "mean", "ridge")
-        if problem.task == "regression"
-        else ("log_loss", "class_prior", "logistic")
-    )
+    key, trivial, linear = COMPARISONS[problem.task]
     error = ours[key]["mean"]
     if facts["n_basis_functions"] and error > 0.98 * results[trivial][key]["mean"]:
         console.note(
@@ -241,6 +271,47 @@ def _note_weaknesses(facts: dict[str, Any], problem: Problem, console: CommandCo
             "the fitted model; relvec compare shows more models."
         )
     _note_miscalibration(ours, console)
+
+
+def _collect_scores(
+    results: FoldResults, folds: Sequence[tuple[Any, Any]], n_rows: int
+) -> np.ndarray | None:
+    """Return the standardised residuals of the held-out rows of all folds, in order."""
+    score = np.full(n_rows, np.nan)
+    for (_, test), prediction in zip(folds, results.predictions, strict=True):
+        if prediction.score is not None:
+            score[test] = prediction.score
+    return None if np.isnan(score).any() else score
+
+
+def _note_noise(
+    pipeline: Pipeline, problem: Problem, score: np.ndarray | None, console: CommandConsole
+) -> None:
+    """Note noise that the model does not describe, with the option that does."""
+    if problem.task != "regression":
+        return
+    if score is None:  # without cross-validation
+        score = _leave_out_scores(pipeline, problem)
+    checks = check_residuals(pipeline, problem.table, score)
+    advice = None if checks is None else advise_on_noise(checks, pipeline)
+    if advice is not None:
+        option = f"--{advice.option.replace('_', '-')} {advice.value}".rstrip()
+        console.note(f"{advice.finding} {option} models this.")
+
+
+def _leave_out_scores(pipeline: Pipeline, problem: Problem) -> np.ndarray:
+    """Return standardised residuals of the training rows, each from a fit to the other rows.
+
+    The residuals of a transformed target are those of the training rows themselves.
+    """
+    model, features = pipeline[-1], pipeline[:-1].transform(problem.table)
+    values = None if problem.row_values is None else problem.row_values.values
+    if find_transform(model) is not None or model.outputs_[0].noise is not None:
+        distribution = predict_distribution(model, features, values)
+        return compute_quantile_residuals(distribution, problem.target)
+    options = {} if values is None else {"noise_variance": values}
+    mean, std = model.leave_one_out(features, problem.target, **options)
+    return np.asarray((problem.target - mean) / std)
 
 
 def _note_miscalibration(ours: dict[str, Any], console: CommandConsole) -> None:

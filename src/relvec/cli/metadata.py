@@ -15,10 +15,18 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from relvec.cli.kinds import Column
+from relvec.cli.row_columns import ROLES, RowColumn
 
-__all__ = ["find_defect", "is_from_fit", "read_columns", "renew_metadata"]
+__all__ = [
+    "find_defect",
+    "find_task",
+    "is_from_fit",
+    "read_columns",
+    "read_row_column",
+    "renew_metadata",
+]
 
-TASKS = ("regression", "classification")
+TASKS = ("regression", "counts", "classification")
 
 RENAMED_ENTRIES = {
     "relevance": "permutation_importance",
@@ -89,6 +97,20 @@ def read_columns(about: dict[str, Any]) -> list[Column]:
     ]
 
 
+def read_row_column(about: dict[str, Any]) -> RowColumn | None:
+    """Return the column with the noise or the exposure of each row, if there is one."""
+    found = about.get("row_column")
+    return None if found is None else RowColumn(found["name"], found["role"])
+
+
+def find_task(pipeline: Any) -> str:
+    """Return the task of a fitted model, or of a pipeline that ends in one."""
+    if hasattr(pipeline, "classes_"):
+        return "classification"
+    model = pipeline[-1] if hasattr(pipeline, "steps") else pipeline
+    return "counts" if hasattr(model, "predict_log_rate") else "regression"
+
+
 def find_defect(about: dict[str, Any], pipeline: Any) -> str:
     """Return the first invalid entry of the metadata, or an empty string.
 
@@ -113,7 +135,7 @@ def _invalid_entries(about: dict[str, Any]) -> Iterator[str]:
 def _inconsistencies(about: dict[str, Any], pipeline: Any) -> Iterator[str]:
     """Yield entries that do not match the model."""
     is_classifier = hasattr(pipeline, "classes_")
-    if (about.get("task") == "classification") != is_classifier:
+    if about.get("task") != find_task(pipeline):
         yield "task"
     if is_classifier and not _is_list(about.get("classes"), _is_text):
         yield "classes"
@@ -163,6 +185,13 @@ def _is_day(value: Any) -> bool:
         return False
 
 
+def _is_description(value: Any) -> bool:
+    """Whether a value is a dict of texts, numbers and truth values that has a kind."""
+    return _is_dict(value, lambda each: _is_text(each) or _is_number(each)) and _is_text(
+        value.get("kind")
+    )
+
+
 def _is_cross_validation(value: Any) -> bool:
     def is_summary(each: Any) -> bool:
         return _is_dict(each, _is_number) and {"mean", "se"} <= {*each}
@@ -189,6 +218,12 @@ OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "permutation_importance": lambda value: _is_dict(value, _is_number),
     "cross_validation": _is_cross_validation,
     "notes": lambda value: _is_list(value, _is_text),
+    "row_column": lambda value: (
+        _is_dict(value, _is_text) and {*value} == {"name", "role"} and value["role"] in ROLES
+    ),
+    "noise": _is_description,
+    "target_transform": _is_text,
+    "target_transform_gain": _is_number,
     "relevance_vector_rows": lambda value: _is_list(value, _is_count),
 }
 """Optional entries with the check of their value."""

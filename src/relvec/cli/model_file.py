@@ -13,7 +13,15 @@ import relvec.io
 from relvec.cli.console import CommandConsole, to_json_types
 from relvec.cli.errors import CommandError, UsageError, format_names, suggest_name
 from relvec.cli.kinds import Column
-from relvec.cli.metadata import find_defect, is_from_fit, read_columns, renew_metadata
+from relvec.cli.metadata import (
+    find_defect,
+    find_task,
+    is_from_fit,
+    read_columns,
+    read_row_column,
+    renew_metadata,
+)
+from relvec.cli.row_columns import RowColumn
 from relvec.cli.sources import find_source
 from relvec.cli.writing import atomic_output
 
@@ -50,6 +58,11 @@ class StoredModel:
         return np.asarray(getattr(self.pipeline, "classes_", ())).tolist()
 
     @property
+    def row_column(self) -> RowColumn | None:
+        """Column with the noise or the exposure of each row, if the model was fitted with one."""
+        return read_row_column(self.about) if self.takes_tables else None
+
+    @property
     def takes_tables(self) -> bool:
         """Whether the file was saved by `relvec fit`, so that kinds of columns are known."""
         return is_from_fit(self.about)
@@ -68,7 +81,7 @@ def load_model(path: str) -> StoredModel:
     find_source(path, format="model", formats=("model",))
     about = renew_metadata(relvec.io.inspect(path).about)
     pipeline = relvec.io.load(path)
-    task = "classification" if hasattr(pipeline, "classes_") else "regression"
+    task = find_task(pipeline)
     if not is_from_fit(about):
         names = getattr(pipeline, "feature_names_in_", ())
         columns = [Column(str(name), "number") for name in names]
@@ -96,7 +109,8 @@ def match_columns(
             f"'{Path(stored.path).name}' needs: {format_names(absent)}."
             + _hints(absent, names, needed)
         )
-    extra = [name for name in names if name not in needed and name != stored.target]
+    known = {*needed, stored.target, stored.row_column and stored.row_column.name}
+    extra = [name for name in names if name not in known]
     if extra:
         console.note(f"Columns not used by the model: {format_names(extra)}.")
     return stored.columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from relvec.cli.errors import UsageError, suggest_name
@@ -14,12 +14,21 @@ __all__ = ["MODELS", "make_model", "model_title"]
 def _rvm(task: str, **options: Any) -> Any:
     from relvec import RVMClassifier, RVMRegressor
 
+    if task == "counts":
+        from relvec import SparseBayesCountRegressor
+        from relvec.bases import KernelBasis
+
+        centers = options.pop("centers", None)
+        basis = None if centers is None else KernelBasis(centers=centers)
+        return SparseBayesCountRegressor(basis, likelihood="auto", **options)
     return RVMRegressor(**options) if task == "regression" else RVMClassifier(**options)
 
 
 def _select(task: str, **options: Any) -> Any:
     from relvec import DRVMRegressor, PFCVMClassifier
 
+    if task == "counts":
+        raise UsageError("--model select is not available for counts; use auto, rvm or linear.")
     return DRVMRegressor(**options) if task == "regression" else PFCVMClassifier(**options)
 
 
@@ -28,6 +37,10 @@ def _linear(task: str, **options: Any) -> Any:
     from relvec.bases import LinearBasis
 
     options.pop("centers", None)
+    if task == "counts":
+        from relvec import SparseBayesCountRegressor
+
+        return SparseBayesCountRegressor(LinearBasis(), likelihood="auto", **options)
     if task == "regression":
         return SparseBayesRegressor(LinearBasis(), **options)
     return SparseBayesClassifier(LinearBasis(), **options)
@@ -44,6 +57,8 @@ BASELINES = {
     "mean": "mean (no features)",
     "class_prior": "class prior (no features)",
     "ridge": "ridge regression",
+    "mean_rate": "mean rate (no features)",
+    "poisson": "Poisson regression",
     "logistic": "logistic regression",
 }
 """Titles of the baselines, by name."""
@@ -52,8 +67,10 @@ AUTO = ("linear", "rvm")
 """Models that `--model auto` selects from."""
 
 
-def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
-    """Make an unfitted estimator by name.
+def make_model(
+    name: str, task: str, n_rows: int, seed: int, more: Mapping[str, Any] | None = None
+) -> Any:
+    """Make an unfitted estimator by name; `more` are further options of a regressor.
 
     Examples
     --------
@@ -65,7 +82,7 @@ def make_model(name: str, task: str, n_rows: int, seed: int) -> Any:
             f"--model must be one of auto, {', '.join(MODELS)}; got {name!r}."
             + suggest_name(name, ["auto", *MODELS])
         )
-    options: dict[str, Any] = {"random_state": seed}
+    options: dict[str, Any] = {"random_state": seed} | dict(more or {})
     if n_rows > LIMITS.many_rows:
         options["centers"] = LIMITS.n_centers
     return MODELS[name][0](task, **options)

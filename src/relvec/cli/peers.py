@@ -78,15 +78,15 @@ TITLES = {
 }
 
 
-def predict_peer(pipeline: Any, table: Any) -> Prediction:
+def predict_peer(pipeline: Any, table: Any, **options: Any) -> Prediction:
     """Predict with any model.
 
     A model without predictive standard deviations gets a constant one: the RMSE that was left in
-    the cross-validation of its tuning.
+    the cross-validation of its tuning. `options` are those of `predict_table`.
     """
     model = pipeline[-1]
     if hasattr(model, "classes_") or hasattr(model, "noise_variance_"):
-        return predict_table(pipeline, table)
+        return predict_table(pipeline, table, **options)
     features = pipeline[:-1].transform(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

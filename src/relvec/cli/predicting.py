@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from relvec.cli.console import CommandConsole
@@ -15,10 +16,16 @@ from relvec.cli.kinds import Column, prepare_columns
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.model_file import StoredModel, load_model, match_columns
 from relvec.cli.reading import read_blocks
+from relvec.cli.row_columns import (
+    RowColumn,
+    RowValues,
+    note_absent_column,
+    read_row_values,
+)
 from relvec.cli.sources import Source, find_source
 from relvec.cli.summaries.parts import key_values
 from relvec.cli.writing import TableWriter
-from relvec.describing import has_extrapolation
+from relvec.describing import has_extrapolation, lacks_noise
 
 __all__ = ["PredictRequest", "UnfamiliarValues", "predict_blocks", "predict_command"]
 
@@ -93,8 +100,8 @@ def predict_command(console: CommandConsole, request: PredictRequest) -> None:
     names: list[str] = []
     # no progress bar between predictions that are printed on the same terminal
     with writer, console.progress("rows", None, shown=writer.path is not None) as advance:
-        for frame, table in predict_blocks(stored, source, console):
-            predictions = _prediction_columns(stored, table, request)
+        for frame, table, row_values in predict_blocks(stored, source, console):
+            predictions = _prediction_columns(stored, table, request, row_values)
             kept = frame.select(n for n in frame.columns if n not in predictions)
             block = pl.DataFrame(predictions)
             writer.write(kept.hstack(block) if request.keep else block)
@@ -131,26 +138,42 @@ def _open_writer(console: CommandConsole, request: PredictRequest) -> TableWrite
 
 def predict_blocks(
     stored: StoredModel, source: Source, console: CommandConsole
-) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Yield each block of a table as read, and as converted for the model."""
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame, RowValues | None]]:
+    """Yield each block of a table as read, as converted for the model, and its row values."""
     unfamiliar = UnfamiliarValues()
     columns: list[Column] | None = None
+    row_column: RowColumn | None = None
     first = 1
     for frame in read_blocks(source, console.limits.block_rows):
         if columns is None:
             columns = match_columns(stored, frame.columns, source.name, console)
+            row_column = _find_row_column(stored, frame.columns, console)
         table = prepare_columns(frame, columns, first_row=first)
         unfamiliar.count(table, stored.columns)
+        row_numbers = np.arange(first, first + len(frame))
         first += len(frame)
-        yield frame, table
+        yield frame, table, read_row_values(row_column, frame, source, row_numbers)
     unfamiliar.report(console)
 
 
-def predict_prepared(
-    stored: StoredModel, table: pl.DataFrame, *, with_std: bool, with_extrapolation: bool = False
-) -> Prediction:
-    """Predict rows that were converted by `prepare_columns`."""
-    options = {"with_std": with_std, "with_extrapolation": with_extrapolation}
+def _find_row_column(
+    stored: StoredModel, names: Sequence[str], console: CommandConsole
+) -> RowColumn | None:
+    """Return the column of noise or exposure, if the table has it; else print a note."""
+    column = stored.row_column
+    if column is not None and column.name not in names:
+        note_absent_column(column, console)
+        return None
+    if column is None and lacks_noise(stored.model):
+        console.note(
+            "The model was fitted with known noise, and that of these rows is not known: intervals "
+            "and standard deviations are those of the function, without noise."
+        )
+    return column
+
+
+def predict_prepared(stored: StoredModel, table: pl.DataFrame, **options: Any) -> Prediction:
+    """Predict rows that were converted by `prepare_columns`; options as in `predict_table`."""
     if stored.takes_tables:
         return predict_table(stored.pipeline, table, **options)
     numbers: Any = table
@@ -170,11 +193,11 @@ def _check_request(stored: StoredModel, request: PredictRequest) -> None:
         raise UsageError(
             f"{requested[0]} is for regression, but this model predicts classes; use --proba."
         )
-    if stored.task == "regression" and request.proba:
+    if stored.task != "classification" and request.proba:
         raise UsageError(
             "--proba is for classes, but this model predicts numbers; use --std or --interval."
         )
-    if requested and not hasattr(stored.model, "noise_variance_"):
+    if requested and not hasattr(stored.model, "predict_interval"):
         raise UsageError(
             f"{requested[0]} is not possible: this model has no predictive standard deviations."
         )
@@ -186,14 +209,19 @@ def _check_request(stored: StoredModel, request: PredictRequest) -> None:
 
 
 def _prediction_columns(
-    stored: StoredModel, table: pl.DataFrame, request: PredictRequest
+    stored: StoredModel,
+    table: pl.DataFrame,
+    request: PredictRequest,
+    row_values: RowValues | None,
 ) -> dict[str, pl.Series]:
     """Return the columns of predictions, by name."""
     prediction = predict_prepared(
         stored,
         table,
-        with_std=request.std or request.interval is not None,
+        with_std=request.std,
+        coverage=request.interval,
         with_extrapolation=request.flag_extrapolation,
+        row_values=row_values,
     )
     make_columns = _number_columns if prediction.proba is None else _class_columns
     columns = {
@@ -219,12 +247,6 @@ def _number_columns(prediction: Prediction, request: PredictRequest) -> dict[str
     columns: dict[str, Any] = {"predicted": prediction.mean}
     if request.std:
         columns["std"] = prediction.std
-    if request.interval is not None:
-        from scipy.special import ndtri
-
-        assert prediction.mean is not None
-        assert prediction.std is not None
-        half_width = ndtri(0.5 * (1.0 + request.interval)) * prediction.std
-        columns["lower"] = prediction.mean - half_width
-        columns["upper"] = prediction.mean + half_width
+    if prediction.interval is not None:
+        columns["lower"], columns["upper"] = prediction.interval.T
     return columns

@@ -23,13 +23,14 @@ from relvec.cli.kinds import (
     prepare_columns,
 )
 from relvec.cli.limits import LIMITS
+from relvec.cli.row_columns import RowColumn, RowValues, read_row_values
 from relvec.cli.sources import Source
 from relvec.cli.subsampling import SampledRows
 
 __all__ = ["Problem", "define_problem", "read_target"]
 
 BOOLEANS = ("true", "false")
-TASKS = ("auto", "regression", "classification")
+TASKS = ("auto", "regression", "counts", "classification")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Problem:
     dropped: list[Dropped]
     rows: dict[str, int]
     row_numbers: np.ndarray
+    row_values: RowValues | None = None
+    """Known noise variances, or exposures, of the rows."""
 
     @property
     def n_rows(self) -> int:
@@ -71,6 +74,9 @@ class Problem:
         }
         if self.task == "classification":
             facts["classes"] = np.unique(self.target).tolist()
+        if self.row_values is not None:
+            column = self.row_values.column
+            facts["row_column"] = {"name": column.name, "role": column.role}
         return facts
 
 
@@ -85,6 +91,7 @@ def define_problem(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     max_categories: int = LIMITS.max_categories,
+    row_column: RowColumn | None = None,
 ) -> Problem:
     """Choose the task and the columns; every automatic choice is printed as a note."""
     frame = rows.frame
@@ -96,8 +103,12 @@ def define_problem(
     drop = _resolve_names(drop, "dropped", "--drop", target, frame, source)
     categorical = _resolve_names(categorical, "categorical", "--categorical", target, frame, source)
     _note_unused_rows(rows, target, console)
+    row_values = read_row_values(row_column, frame, source, rows.row_numbers)
+    if task == "auto" and row_column is not None:  # known noise, or counts with their exposure
+        task = "counts" if row_column.parameter == "exposure" else "regression"
     task, values = _choose_task(frame[target], task, console)
-    wanted = [name for name in (features or frame.columns) if name not in (target, *drop)]
+    not_used = {target, *drop, *([] if row_column is None else [row_column.name])}
+    wanted = [name for name in (features or frame.columns) if name not in not_used]
     candidates = frame.select(wanted)
     columns, dropped = _describe_columns(
         candidates, [*features, *categorical], categorical, max_categories
@@ -110,7 +121,10 @@ def define_problem(
     _note_conversions(columns, frame, categorical, console)
     table = prepare_columns(frame, columns)
     _note_duplicates(table, values, console)
-    return Problem(table, values, target, task, columns, dropped, rows.counts(), rows.row_numbers)
+    return Problem(
+        *(table, values, target, task, columns, dropped, rows.counts(), rows.row_numbers),
+        row_values=row_values,
+    )
 
 
 def _resolve_names(
@@ -248,6 +262,8 @@ def _choose_task(series: pl.Series, task: str, console: CommandConsole) -> tuple
             if is_text or _is_class_code(series, numbers, console)
             else "regression"
         )
+    if task == "counts":
+        return task, _check_counts(_numeric_target(series, numbers, bad, task), series)
     if task == "regression":
         return task, _numeric_target(series, numbers, bad)
     return task, _class_target(series, bad, console)
@@ -263,7 +279,8 @@ def _is_class_code(series: pl.Series, numbers: pl.Series, console: CommandConsol
     if n_different > 2:
         console.note(
             f"'{series.name}' has {n_different} different whole numbers, which are treated as "
-            "classes; if they are quantities, add --task regression."
+            "classes; if they are quantities, add --task regression, if they count events, --task "
+            "counts."
         )
     return True
 
@@ -300,12 +317,25 @@ def _class_target(series: pl.Series, bad: int | None, console: CommandConsole) -
     return np.asarray(labels.to_list(), dtype=str)
 
 
-def _numeric_target(series: pl.Series, numbers: pl.Series, bad: int | None) -> np.ndarray:
+def _check_counts(values: np.ndarray, series: pl.Series) -> np.ndarray:
+    """Return counts; raise unless all are whole numbers of at least zero."""
+    is_wrong = (values < 0.0) | (values % 1.0 != 0.0)
+    if is_wrong.any():
+        raise CommandError(
+            f"The target '{series.name}' must contain counts, whole numbers of at least zero, but "
+            f"one row has {values[is_wrong][0]:g}. For other quantities use --task regression."
+        )
+    return values
+
+
+def _numeric_target(
+    series: pl.Series, numbers: pl.Series, bad: int | None, task: str = "regression"
+) -> np.ndarray:
     if bad is not None:
         mistyped = explain_mistyped(series, bad)
         hint = f" {mistyped[0].upper()}{mistyped[1:]}." if mistyped else ""
         raise CommandError(
-            f"The target '{series.name}' must contain numbers for regression, but one row has "
+            f"The target '{series.name}' must contain numbers for {task}, but one row has "
             f"{str(series.item(bad))!r}.{hint}"
         )
     if numbers.null_count():

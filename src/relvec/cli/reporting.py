@@ -18,6 +18,7 @@ from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.predicting import predict_blocks
 from relvec.cli.problem import read_target
 from relvec.cli.randomness import make_generator
+from relvec.cli.row_columns import RowValues
 from relvec.cli.sources import find_source
 from relvec.cli.summaries.parts import format_number, format_size, key_values
 from relvec.cli.writing import atomic_output, check_output
@@ -52,8 +53,14 @@ def report_command(console: CommandConsole, request: ReportRequest) -> None:
     """Write the report and print a summary."""
     _check_request(request)
     stored = load_model(request.model)
-    X, y = _read_rows(stored, request.source, request, console)
-    held_out = None if request.test is None else _read_rows(stored, request.test, request, console)
+    X, y, row_values = _read_rows(stored, request.source, request, console)
+    known: dict[str, Any] = {}
+    if row_values is not None:
+        known = {row_values.column.parameter: row_values.values}
+    held_out: tuple[Any, ...] | None = None
+    if request.test is not None:
+        *pair, others = _read_rows(stored, request.test, request, console)
+        held_out = (*pair, *([] if others is None else [others.values]))
     n_fits = min(request.n_folds, len(y))
     if n_fits > console.limits.many_folds:
         console.note(f"{n_fits} folds need {n_fits} fits; --folds 5 or 10 is usually enough.")
@@ -63,6 +70,7 @@ def report_command(console: CommandConsole, request: ReportRequest) -> None:
             X,
             y,
             held_out=held_out,
+            **known,
             title=request.title or f"{request.target or stored.target}: {Path(request.model).name}",
             names=feature_names(stored),
             target=request.target or stored.target,
@@ -95,6 +103,8 @@ def _summary_lines(facts: dict[str, Any], task: str) -> list[tuple[str, str]]:
     metrics = facts["metrics"][rows]
     if task == "classification":
         name, value = "error rate", f"{100 * metrics['error_rate']:.1f} %"
+    elif task == "counts":
+        name, value = "deviance", format_number(metrics["deviance"])
     else:
         name, value = "RMSE", format_number(metrics["rmse"])
     pooled = ", all rows pooled" if "fold" in rows else ""
@@ -123,8 +133,8 @@ def _check_request(request: ReportRequest) -> None:
 
 def _read_rows(
     stored: StoredModel, path: str, request: ReportRequest, console: CommandConsole
-) -> tuple[Any, np.ndarray]:
-    """Read the rows with a known target: the converted table and the target."""
+) -> tuple[Any, np.ndarray, RowValues | None]:
+    """Read the rows with a known target: the converted table, the target and row values."""
     source = find_source(
         path,
         format=request.format,
@@ -134,13 +144,17 @@ def _read_rows(
     name = request.target or stored.target
     tables: list[pl.DataFrame] = []
     targets: list[np.ndarray] = []
+    known: list[np.ndarray] = []
     n_read = 0
-    for frame, table in predict_blocks(stored, source, console):
+    for frame, table, row_values in predict_blocks(stored, source, console):
         check_column(name, frame.columns, source, role="target")
+        if stored.row_column is not None and row_values is None:
+            check_column(stored.row_column.name, frame.columns, source, role=stored.row_column.noun)
         values, is_known = read_target(frame[name], stored.task, stored.classes)
         n_read += len(frame)
         tables.append(table.filter(is_known))
         targets.append(values)
+        known += [] if row_values is None else [row_values.values[is_known]]
     table, y = pl.concat(tables), np.concatenate(targets)
     if len(y) < 2:
         raise CommandError(
@@ -155,11 +169,15 @@ def _read_rows(
         rng = make_generator(request.seed, "report")
         chosen = np.sort(rng.choice(len(y), request.max_rows, replace=False))
         table, y = table[chosen], y[chosen]
+        known = [np.concatenate(known)[chosen]] if known else []
     if stored.task == "classification":
         y = _match_labels(y, np.asarray(stored.pipeline.classes_), name)
+    found = None
+    if stored.row_column is not None:
+        found = RowValues(stored.row_column, np.concatenate(known))
     if stored.takes_tables or hasattr(stored.pipeline, "feature_names_in_"):
-        return table, y
-    return table.to_numpy(), y
+        return table, y, found
+    return table.to_numpy(), y, found
 
 
 def _match_labels(labels: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:

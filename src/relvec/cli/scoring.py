@@ -26,6 +26,8 @@ TITLES = {
     "rmse": "RMSE",
     "mae": "MAE",
     "r2": "R²",
+    "deviance": "Poisson deviance",
+    "d2": "D²",
     "mlpd": "MLPD",
     "coverage": "coverage of 95 % intervals",
     "error_rate": "error rate",
@@ -44,13 +46,25 @@ def score_command(console: CommandConsole, model: str, source: Source, target: s
     known: list[np.ndarray] = []
     predictions: list[Prediction] = []
     n_read = 0
-    for frame, table in predict_blocks(stored, source, console):
+    for frame, table, row_values in predict_blocks(stored, source, console):
         check_column(name, frame.columns, source, role="target")
+        if row_values is None and stored.row_column is not None and stored.task == "counts":
+            raise CommandError(
+                f"{source.name} has no column '{stored.row_column.name}' with the exposure of each "
+                "row, without which counts cannot be compared with predictions."
+            )
         values, has_target = read_target(frame[name], stored.task, stored.classes)
         n_read += len(frame)
         if len(values):
             known.append(values)
-            predictions.append(predict_prepared(stored, table.filter(has_target), with_std=True))
+            predictions.append(
+                predict_prepared(
+                    stored,
+                    table.filter(has_target),
+                    target=None if stored.task == "classification" else values,
+                    row_values=None if row_values is None else row_values.select(has_target),
+                )
+            )
     if not known:
         raise CommandError(f"No row of {source.name} has a known '{name}'.")
     truth, prediction = _labels_as_text(np.concatenate(known), _concatenate(predictions))
@@ -110,4 +124,6 @@ def _concatenate(parts: list[Prediction]) -> Prediction:
         values = [getattr(part, name) for part in parts]
         return None if values[0] is None else np.concatenate(values)
 
-    return Prediction(join("mean"), join("std"), join("proba"), parts[0].classes)
+    names = ("mean", "std", "interval", "log_density", "exposure", "proba")
+    joined: dict[str, Any] = {name: join(name) for name in names}
+    return Prediction(**joined, classes=parts[0].classes)

@@ -21,6 +21,7 @@ from relvec.cli.limits import LIMITS
 from relvec.cli.metrics import Prediction, compute_metrics, predict_table
 from relvec.cli.problem import Problem
 from relvec.cli.randomness import make_generator
+from relvec.cli.row_columns import RowValues
 
 __all__ = [
     "FoldResults",
@@ -39,6 +40,8 @@ class FoldResults:
     """Results of one model on all folds."""
 
     metrics: list[dict[str, float]] = field(default_factory=list)
+    predictions: list[Prediction] = field(default_factory=list)
+    """Predictions of the held-out rows."""
     importance: list[dict[str, float]] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
@@ -83,7 +86,7 @@ def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:
     """Make shuffled folds of training and held-out rows, stratified by class."""
     n_folds = min(n_folds, max(2, problem.n_rows // 2))
     rows = np.zeros(problem.n_rows)
-    if problem.task == "regression":
+    if problem.task != "classification":
         return list(KFold(n_folds, shuffle=True, random_state=seed).split(rows))
     largest = int(np.unique(problem.target, return_counts=True)[1].max())
     splitter = StratifiedKFold(min(n_folds, largest), shuffle=True, random_state=seed)
@@ -99,7 +102,7 @@ def cross_validate(
     folds: Folds,
     *,
     advance: Callable[[int], None] = lambda steps: None,
-    predict: Callable[[Any, pl.DataFrame], Prediction] = predict_table,
+    predict: Callable[..., Prediction] = predict_table,
     model_size: Callable[[Any], float] | None = None,
     importance_for: tuple[str, ...] = (),
     seed: int = 0,
@@ -111,21 +114,27 @@ def cross_validate(
     results = {name: FoldResults() for name in candidates}
     for train, test in folds:
         training, held_out = problem.table[train], problem.table[test]
+        known = problem.target[test]
+        of_training, of_held_out = (
+            None if problem.row_values is None else problem.row_values.select(rows)
+            for rows in (train, test)
+        )
         for name, candidate in candidates.items():
+            options = {} if of_training is None else of_training.fit_options(candidate)
             with warnings.catch_warnings():
                 # warnings of the final fit are shown; here they would repeat for each fold
                 warnings.simplefilter("ignore")
-                fitted = clone(candidate).fit(training, problem.target[train])
-                prediction = predict(fitted, held_out)
+                fitted = clone(candidate).fit(training, problem.target[train], **options)
+                prediction = predict(fitted, held_out, target=known, row_values=of_held_out)
             fold_results = results[name]
-            fold_results.metrics.append(compute_metrics(problem.target[test], prediction))
+            fold_results.metrics.append(compute_metrics(known, prediction))
+            fold_results.predictions.append(prediction)
             if model_size is not None:
                 fold_results.sizes.append(model_size(fitted))
                 fold_results.seconds.append(_time_1000_rows(partial(predict, fitted), held_out))
             if name in importance_for:
-                known = problem.target[test]
                 fold_results.importance.append(
-                    compute_permutation_importance(fitted, held_out, known, seed)
+                    compute_permutation_importance(fitted, held_out, known, seed, of_held_out)
                 )
             advance(1)
     return results
@@ -143,26 +152,33 @@ def _time_1000_rows(work: Callable[[pl.DataFrame], Any], table: pl.DataFrame) ->
 
 
 def compute_permutation_importance(
-    fitted: Any, table: pl.DataFrame, target: np.ndarray, seed: int
+    fitted: Any,
+    table: pl.DataFrame,
+    target: np.ndarray,
+    seed: int,
+    row_values: RowValues | None = None,
 ) -> dict[str, float]:
     """Compute the permutation importance of each column (Breiman 2001).
 
-    It is the increase in RMSE, or in log loss for classes, when the values of the column are
-    permuted among the rows. A column of categories is permuted as a whole, not feature by feature.
+    It is the increase in RMSE, in deviance for counts, or in log loss for classes, when the values
+    of the column are permuted among the rows. A column of categories is permuted as a whole, not
+    feature by feature.
     """
     rng = make_generator(seed, "relevance")  # another label would change the random numbers
     if len(target) > LIMITS.importance_rows:
         # a random subset: files are often sorted, so that the first rows are not representative
         rows = np.sort(rng.choice(len(target), LIMITS.importance_rows, replace=False))
         table, target = table[rows], target[rows]
+        row_values = None if row_values is None else row_values.select(rows)
     encoder, model = fitted[0], fitted[-1]
     features = encoder.transform(table)
     column_of_feature = np.array([column for column, _ in encoded_columns(encoder)])
     repeats = int(np.clip(LIMITS.permuted_rows // (len(target) * len(table.columns)), 1, 10))
 
     def error() -> float:
-        metrics = compute_metrics(target, predict_table(model, features, with_std=False))
-        return metrics["log_loss"] if "log_loss" in metrics else metrics["rmse"]
+        prediction = predict_table(model, features, with_std=False, row_values=row_values)
+        metrics = compute_metrics(target, prediction)
+        return next(metrics[key] for key in ("log_loss", "deviance", "rmse") if key in metrics)
 
     unpermuted = error()
     importance = {}

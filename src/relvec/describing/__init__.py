@@ -22,8 +22,15 @@ from relvec.describing.calibration import (
     compute_normal_quantiles,
     compute_quantile_band,
     compute_wilson_interval,
+    find_skewness,
 )
 from relvec.describing.denoised import get_denoising_model
+from relvec.describing.distributions import (
+    compute_quantile_residuals,
+    lacks_noise,
+    models_counts,
+    predict_distribution,
+)
 from relvec.describing.inputs import (
     InputGrid,
     InputSlice,
@@ -55,10 +62,20 @@ from relvec.describing.noise import NoiseConstancy, assess_noise_constancy
 from relvec.describing.predictions import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
+    find_transform,
     has_extrapolation,
+    make_interval_function,
+    predict_transformed,
     predict_with_std,
 )
 from relvec.describing.relevance import get_feature_gain, order_features
+from relvec.describing.residual_checks import (
+    NoiseAdvice,
+    ResidualChecks,
+    advise_on_noise,
+    check_residuals,
+)
+from relvec.describing.rootogram import Rootogram, compute_rootogram
 from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit
 from relvec.describing.weights import Weights, collect_weights
 
@@ -68,23 +85,32 @@ __all__ = [
     "FitSummary",
     "InputGrid",
     "InputSlice",
+    "NoiseAdvice",
     "NoiseConstancy",
     "ReliabilityCurve",
+    "ResidualChecks",
+    "Rootogram",
     "Weights",
+    "advise_on_noise",
     "assess_noise_constancy",
     "check_classifier",
     "check_feature_names",
     "check_labels",
+    "check_residuals",
     "collect_weights",
     "compute_atom_evidence",
     "compute_critical_value",
     "compute_extrapolation",
     "compute_normal_quantiles",
     "compute_quantile_band",
+    "compute_quantile_residuals",
     "compute_range",
+    "compute_rootogram",
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",
+    "find_skewness",
+    "find_transform",
     "format_class_label",
     "format_count",
     "get_column_names",
@@ -96,11 +122,16 @@ __all__ = [
     "get_kernel_centers",
     "get_objective_traces",
     "has_extrapolation",
+    "lacks_noise",
     "make_grid",
+    "make_interval_function",
     "make_slice",
     "match_container",
+    "models_counts",
     "name_estimators",
     "order_features",
+    "predict_distribution",
+    "predict_transformed",
     "predict_with_std",
     "shorten",
     "summarise_fit",

@@ -13,7 +13,7 @@ from relvec._checks import check_integer
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing.models import get_final_estimator, transform_inputs
 
-__all__ = ["NoiseConstancy", "assess_noise_constancy"]
+__all__ = ["NoiseConstancy", "assess_noise_constancy", "assess_residual_constancy"]
 
 
 class NoiseConstancy(NamedTuple):
@@ -96,10 +96,38 @@ def assess_noise_constancy(
         )
     mean, std = model.leave_one_out(inputs, target, sample_weight)
     weight = _check_sample_weight(sample_weight, target, dtype=np.float64)
+    return assess_residual_constancy(
+        estimator, X, (target - mean) / std, weight, max_features=max_features
+    )
+
+
+def assess_residual_constancy(
+    estimator: Any, X: Any, score: Vector, weight: Vector | None = None, *, max_features: int = 10
+) -> NoiseConstancy:
+    """Test whether squared standardised residuals depend on the prediction or on the features.
+
+    Parameters
+    ----------
+    estimator : regressor of relvec
+        Fitted, or a pipeline that ends in one.
+    X : array-like of shape (n_samples, n_features)
+        Inputs of the rows.
+    score : ndarray of shape (n_samples,)
+        Standardised residuals, preferably of held-out or left-out rows.
+    weight : ndarray of shape (n_samples,), optional
+        Frequency weights.
+    max_features : int, default=10
+        Largest number of features in the regression.
+    """
+    model, inputs = get_final_estimator(estimator), transform_inputs(estimator, X)
+    weight = np.ones(len(score)) if weight is None else weight
     rows = weight > 0.0
-    columns = [model.predict(inputs)[:, None], _select_features(model, inputs, max_features)]
+    columns = [
+        np.asarray(model.predict(inputs))[:, None],
+        _select_features(model, inputs, max_features),
+    ]
     terms = _make_terms(np.hstack(columns)[rows], weight[rows])
-    return _test(((target - mean) / std)[rows] ** 2, terms, weight[rows])
+    return _test(score[rows] ** 2, terms, weight[rows])
 
 
 def _select_features(model: Any, X: Any, most: int) -> Matrix:
@@ -110,6 +138,8 @@ def _select_features(model: Any, X: Any, most: int) -> Matrix:
     try:
         values = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):  # texts and other objects
+        return none
+    if values.ndim != 2:  # texts
         return none
     relevance = getattr(model, "feature_relevance_", None)
     if relevance is None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._typing import Vector
+from relvec._typing import Matrix, Vector
 from relvec.describing.models import get_final_estimator, transform_inputs
 
 __all__ = [
     "EXTRAPOLATION_THRESHOLD",
     "compute_extrapolation",
+    "find_transform",
     "has_extrapolation",
+    "make_interval_function",
+    "predict_transformed",
     "predict_with_std",
 ]
 
@@ -27,7 +33,8 @@ def has_extrapolation(estimator: Any) -> bool:
     model = get_final_estimator(estimator)
     if not hasattr(model, "extrapolating"):
         return False
-    parts: Any = getattr(model, "outputs_", ()) or [getattr(model, "class_model_", None)]
+    single = getattr(model, "class_model_", None) or getattr(model, "count_model_", None)
+    parts: Any = getattr(model, "outputs_", ()) or [single]
     return len(parts) > 0 and all(
         getattr(part, "novelty", None) is not None or not len(getattr(part, "active", ()))
         for part in parts
@@ -82,6 +89,63 @@ def predict_with_std(
             "or use from_predictions."
         )
     return mean, std, function_std
+
+
+def find_transform(estimator: Any) -> Any | None:
+    """Return the transform of the target of a fitted model; None if there is none.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+    >>> model = RVMRegressor(gamma=0.5, target_transform="log").fit(X, 2.0 + np.sin(X[:, 0]))
+    >>> find_transform(model)
+    LogTransform()
+    """
+    outputs: Any = getattr(get_final_estimator(estimator), "outputs_", ())
+    return getattr(outputs[0], "transform", None) if len(outputs) == 1 else None
+
+
+def predict_transformed(estimator: Any, X: Any) -> tuple[Vector, Vector]:
+    """Predict the mean of a transformed target, and its standard deviation with noise.
+
+    If the noise is not Gaussian, half of the length of a central interval of probability 68 % takes
+    the place of the standard deviation.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+    >>> y = np.exp(np.sin(X[:, 0]) + 0.2 * np.random.default_rng(0).normal(size=40))
+    >>> model = RVMRegressor(gamma=0.5, target_transform="log").fit(X, y)
+    >>> mean, std = predict_transformed(model, [[1.5]])
+    >>> mean.round(1), std.round(1)
+    (array([1.1]), array([0.2]))
+    """
+    inputs, model = transform_inputs(estimator, X), get_final_estimator(estimator)
+    # A transform increases, so quantiles of the target are those of the transformed target; these
+    # are symmetric about its mean.
+    limits = model.predict_interval(inputs, coverage=float(2.0 * ndtr(1.0) - 1.0))
+    low, high = model.target_transform_.forward(limits).T
+    return 0.5 * (low + high), 0.5 * (high - low)
+
+
+def make_interval_function(estimator: Any, X: Any) -> Callable[..., Matrix] | None:
+    """Return a function of coverage that predicts intervals at inputs.
+
+    None if predictive distributions are normal, so that mean and standard deviation are enough.
+    """
+    model = get_final_estimator(estimator)
+    outputs = getattr(model, "outputs_", ())
+    is_normal = all(getattr(output, "noise", None) is None for output in outputs)
+    if find_transform(estimator) is None and is_normal:
+        return None
+    return partial(_predict_limits, model, transform_inputs(estimator, X))
+
+
+def _predict_limits(model: Any, X: Any, coverage: float, include_noise: bool = True) -> Matrix:
+    """Return lower and upper limits, shape (2, n_samples)."""
+    return np.asarray(model.predict_interval(X, coverage, include_noise=include_noise)).T
 
 
 def _predict_moments(estimator: Any, X: Any) -> tuple[Vector, Vector | None, Vector | None]:

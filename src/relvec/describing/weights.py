@@ -76,5 +76,7 @@ def _posteriors(model: Any, n_rows: int) -> list[Any]:
     """Return one posterior per target or logit; None where all logits share a joint posterior."""
     if hasattr(model, "outputs_"):
         return [output.posterior for output in model.outputs_]
+    if hasattr(model, "count_model_"):
+        return [model.count_model_.posterior]
     models: Any = getattr(getattr(model, "class_model_", None), "models", ())
     return [m.posterior for m in models if len(m.coef) == 1] or [None] * n_rows

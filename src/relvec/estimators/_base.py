@@ -33,6 +33,7 @@ from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
 from relvec.estimators._regression_plan import RegressionPlan
 from relvec.estimators._solvers import read_precision, resolve_solver
+from relvec.estimators._target_transform import NO_KNOWN_NOISE
 from relvec.posterior import noise_floor
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 
@@ -75,6 +76,8 @@ class BaseSparseBayesRegressor(
                 f"noise={options.noise!r} estimates the noise, but noise_variance={noise!r} gives "
                 'it. Use noise="constant" with noise_variance, or omit noise_variance.'
             )
+        if options.target_transform is not None and noise is not None:
+            raise ValueError(f"noise_variance={noise!r} {NO_KNOWN_NOISE}")
         default = {each.name: each.default for each in fields(options)}
         precision = read_precision(options, prior)
         resolve = partial(
@@ -94,6 +97,7 @@ class BaseSparseBayesRegressor(
                 for name in ("prior", "solver")
             ),
             noise=options.noise,
+            target_transform=options.target_transform,
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),
@@ -179,6 +183,8 @@ class BaseSparseBayesRegressor(
                 f"noise={plan.noise!r} estimates the noise, but noise_variance gives it. Use "
                 'noise="constant" with noise_variance, or omit noise_variance.'
             )
+        if plan.target_transform is not None:
+            raise ValueError(f"noise_variance {NO_KNOWN_NOISE}")
         if not callable(noise_variance) and np.ndim(noise_variance) == 0:
             raise ValueError(
                 f"noise_variance of fit needs one entry per row; got {noise_variance!r}. For noise "

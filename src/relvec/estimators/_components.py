@@ -107,7 +107,8 @@ class ComponentsMixin(PredictionMixin):
         Returns
         -------
         contributions : ndarray of shape (n_samples, n_parts) or (n_samples, n_parts, n_outputs)
-            Contributions in units of the target, in the order of `components_`.
+            Contributions in units of the target, in the order of `components_`. With
+            `target_transform` they are contributions to the transformed target, where they add up.
         std : ndarray of the same shape
             Only if `return_std` is True.
 

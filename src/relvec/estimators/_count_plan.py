@@ -40,10 +40,10 @@ __all__ = ["CountFit", "CountPlan", "CountTuning", "make_count_data", "stabilise
 class CountTuning:
     """Constants of fits to counts that are not options."""
 
-    max_log_rate: float = 5.0
+    max_log_rate: float = 10.0
     """Largest prior standard deviation of the contribution of a basis function to the log rate,
     over the training rows. Where no events are observed the evidence may grow with it without
-    limit. Two of these standard deviations are a factor of twenty thousand."""
+    limit. One of these standard deviations is a factor of twenty thousand."""
     min_overdispersion_gain: float = 3.0
     """Gain in log evidence, in nats, above which ``likelihood="auto"`` is negative binomial. That
     model contains the Poisson model (infinite shape), so it never has a lower maximum. Twice the
@@ -78,6 +78,7 @@ def stabilise_counts(data: Data) -> Data:
     # In units of the largest exposure, so that the root neither overflows nor underflows.
     exposure = np.exp(log_exposure - log_exposure.max())
     target = 2.0 * np.sqrt((counts + 0.375) / exposure)
+    target -= target.min()  # constant counts become exact zeros; the regression has an intercept
     variance = None if np.ptp(log_exposure) == 0.0 else 1.0 / exposure[:, None]
     return data._replace(targets=target[:, None], row_variance=variance)
 

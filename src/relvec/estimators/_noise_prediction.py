@@ -42,8 +42,9 @@ class NoisePredictionMixin:
         Returns
         -------
         std : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Standard deviation of the noise of a new target, in units of the target. It includes
-            the calibration factor, as predictions do. With ``noise="constant"`` it is the same
+            Standard deviation of the noise of a new target, in units of the target; of the
+            transformed target, with `target_transform`. It includes the calibration factor, as
+            predictions do. With ``noise="constant"`` it is the same
             everywhere.
         interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
             Lower and upper limits; only if `coverage` is given.

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 from relvec._checks import check_bool, check_choice, check_positive
 from relvec.estimators._noise import NOISE_KINDS
+from relvec.estimators._target_transform import TRANSFORM_KINDS
 from relvec.solvers import EFFORTS, Monitor
 
 __all__ = [
@@ -119,6 +120,9 @@ def _check_unless(
 
 check_auto_or_bool = partial(_check_unless, "auto", partial(check_bool, also='or "auto"'))
 _check_noise = partial(_check_unless, None, partial(check_positive, also="or None to estimate it"))
+_check_transform = partial(
+    _check_unless, None, partial(check_choice, choices=TRANSFORM_KINDS, also="or None")
+)
 
 
 @with_options
@@ -152,6 +156,13 @@ default="constant"
         Student-t noise, and a mixture of two normal distributions, of ordinary rows and of
         outliers. "robust" chooses between the two. Unless the data show that the noise varies or
         has heavy tails, the fit is that of "constant" (`noise_gain_` is 0).
+    target_transform : {"auto", "log", "yeo-johnson"} or None, default=None
+        Transform of skewed targets: the model, its noise and its error bars are those of the
+        transformed target. "log" is for positive targets, and keeps intervals positive;
+        "yeo-johnson" is a power transform for targets of any sign (Yeo & Johnson 2000), whose
+        power and scale maximise the likelihood. "auto" chooses between them and no transform by the
+        evidence, and transforms only if that gains at least 3 nats. Predictions remain in units of
+        the target: `predict` returns its mean, intervals are asymmetric.
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).
@@ -191,6 +202,7 @@ default="constant"
     solver: Any = option(default="auto")
     effort: str = option(default="balanced", check=partial(check_choice, choices=EFFORTS))
     noise: str = option(default="constant", check=partial(check_choice, choices=NOISE_KINDS))
+    target_transform: str | None = option(default=None, check=_check_transform)
     noise_variance: float | None = option(default=None, check=_check_noise)
     scale_noise: bool = option(default=False, check=check_bool)
     fit_intercept: bool = option(default=True, check=check_bool)

@@ -24,6 +24,8 @@ from relvec.likelihoods import (
     NoiseMixture,
     NoiseModel,
     ScaleMixturePrediction,
+    TargetTransform,
+    TransformedPrediction,
 )
 from relvec.posterior import Posterior, TrainingBlock, condition
 from relvec.solvers import Problem, Solution
@@ -67,6 +69,12 @@ class FittedOutput:
     """Gain in log evidence by that distribution over constant Gaussian noise, in nats."""
     has_row_variance: bool = False
     """Whether the training rows had noise variances of their own."""
+    transform: TargetTransform | None = None
+    """Transform of the target that was modelled; None for the target itself."""
+    log_jacobian: float = 0.0
+    """Part of the log evidence, in nats, that is due to the slope of the transform."""
+    transform_gain: float = 0.0
+    """Gain in log evidence by a transform that was chosen, in nats; zero if none was compared."""
 
     @property
     def is_noise_rounding_error(self) -> bool:
@@ -78,7 +86,11 @@ class FittedOutput:
         return posterior.target_variance > 0.0 and actual > limit
 
     def predict_mean(self, X: Any) -> Vector:
-        """Predictive mean of the function."""
+        """Predictive mean of the target."""
+        return self.predict_latent(X) if self.transform is None else self.predict_target(X).mean
+
+    def predict_latent(self, X: Any) -> Vector:
+        """Predictive mean of the function, in units of the transformed target."""
         mean = self.posterior.predict(self.atoms.evaluate(X))
         if self.augmentation is not None:
             mean = mean + self.augmentation.correction(X)[0]
@@ -145,8 +157,18 @@ class FittedOutput:
 
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
+    ) -> GaussianPrediction | ScaleMixturePrediction | TransformedPrediction:
+        """Predictive distribution of new targets or, without noise, of their mean."""
+        base = self._predict_transformed(X, include_noise, row_variance)
+        if self.transform is None:
+            return base
+        noise = None if include_noise else self.predict_noise(X, row_variance)
+        return TransformedPrediction(base, self.transform, noise)
+
+    def _predict_transformed(
+        self, X: Any, include_noise: bool, row_variance: Vector | None
     ) -> GaussianPrediction | ScaleMixturePrediction:
-        """Predictive distribution of new targets or, without noise, of the function."""
+        """Predictive distribution of the transformed target or, without noise, of the function."""
         mean, variance, extra = self.moments(X)
         latent = self.calibration * variance + extra
         if not include_noise:
@@ -211,8 +233,23 @@ class FittedOutput:
         )
         return mean, variance - self.posterior.noise_variance * relative
 
+    def sample_targets(
+        self,
+        X: Any,
+        n_draws: int,
+        rng: np.random.Generator,
+        include_noise: bool = True,
+        row_variance: Vector | None = None,
+    ) -> Matrix:
+        """Draw new targets or, without noise, functions, shape (n_samples, n_draws)."""
+        draws = self.sample_functions(X, n_draws, rng)
+        if include_noise:
+            draws = draws + self.predict_noise(X, row_variance).sample(n_draws, rng)
+        known = self.predict_target(X, include_noise, row_variance)
+        return known.find_target(draws) if isinstance(known, TransformedPrediction) else draws
+
     def sample_functions(self, X: Any, n_draws: int, rng: np.random.Generator) -> Matrix:
-        """Draw functions, shape (n_samples, n_draws)."""
+        """Draw functions, in units of the transformed target, shape (n_samples, n_draws)."""
         atoms = self.atoms.evaluate(X)
         mean, draws = self.posterior.predict(atoms), self.posterior.sample(atoms, n_draws, rng)
         if self.scale_uncertainty is not None:

@@ -14,6 +14,8 @@ from relvec._checks import check_finite_input, check_integer, check_probability
 from relvec._typing import Matrix, Vector
 from relvec.estimators._inputs import read_noise_variance, validate_inputs
 from relvec.estimators._output import FittedOutput
+from relvec.estimators._target_transform import check_support, check_untransformed
+from relvec.likelihoods import IdentityTransform, TargetTransform
 
 if TYPE_CHECKING:
     from relvec.bases.base import Atoms
@@ -53,6 +55,7 @@ class PredictionMixin:
         if noise_variance is not None and not include_noise:
             raise ValueError("noise_variance has no effect with include_noise=False. Omit one.")
         if noise_variance is not None:
+            check_untransformed(self.outputs_, "noise_variance, in squared units of the target,")
             return [*read_noise_variance(noise_variance, X, n_outputs).T]
         if is_known and is_required:
             raise ValueError(
@@ -99,7 +102,8 @@ class PredictionMixin:
             Whether to return the covariance of the predictive distribution between all rows of `X`.
         include_noise : bool, default=True
             Whether the predictive distribution is that of a new target, which includes noise, or
-            that of the function.
+            that of the function. With `target_transform` the function is the mean of the target
+            given its inputs. The predictive mean is the same in both cases.
         noise_variance : float, array-like of shape (n_samples,) or callable, optional
             Noise variance of the new rows, or a function of `X` that returns it, in the units of
             the noise variances given in fit, else in squared units of the target. By default the
@@ -134,6 +138,9 @@ class PredictionMixin:
             raise ValueError(
                 "return_std and return_cov exclude each other. Set one of them to False."
             )
+        if return_cov:
+            check_is_fitted(self)
+            check_untransformed(self.outputs_, "return_cov", "Use draws of `sample_y`.")
         X = self._validate(X)
         mean = self._stack_outputs(output.predict_mean(X) for output in self.outputs_)
         if not (return_std or return_cov):
@@ -290,10 +297,7 @@ class PredictionMixin:
         rng = np.random.default_rng(seed)
         variances, draws = self._read_noise(X, noise_variance, include_noise), []
         for output, each in zip(self.outputs_, variances, strict=True):
-            functions = output.sample_functions(X, n_samples, rng)
-            if include_noise:
-                functions = functions + output.predict_noise(X, each).sample(n_samples, rng)
-            draws.append(functions)
+            draws.append(output.sample_targets(X, n_samples, rng, include_noise, each))
         return draws[0] if self._single else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any, *, noise_variance: Any = None) -> Vector:
@@ -380,12 +384,59 @@ class PredictionMixin:
         means, variances = [], []
         given = self._read_noise(X, noise_variance, True, is_required=True)
         for output, target, each in zip(self.outputs_, targets.T, given, strict=True):
+            transform = output.transform
+            if transform is not None:
+                check_support(transform, target)
+                target = transform.forward(target)
             mean, spread = output.leave_one_out(X, target, weight, each)
-            means.append(mean)
             noise = output.predict_noise(X, each).total_variance
             # calibrated noise, and calibrated variance of the function
-            variances.append(noise + output.calibration * spread)
+            variance = noise + output.calibration * spread
+            if transform is not None:
+                mean, variance = transform.moments(mean, variance)
+            means.append(mean)
+            variances.append(variance)
         return self._stack_outputs(means), np.sqrt(self._stack_outputs(variances))
+
+    @property
+    def target_transform_(self) -> TargetTransform | list[TargetTransform]:
+        """Transform of the target that was modelled, with its parameters; a list of several.
+
+        `forward` gives the transformed target, `inverse` the target. Weights, intercept and noise
+        variance are those of the transformed target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.linspace(-3, 3, 100)[:, np.newaxis]
+        >>> y = np.exp(np.sin(X[:, 0]) + 0.5 * rng.normal(size=100))
+        >>> RVMRegressor(gamma=0.5, target_transform="auto").fit(X, y).target_transform_
+        LogTransform()
+        """
+        check_is_fitted(self)
+        transforms = [output.transform or IdentityTransform() for output in self.outputs_]
+        return transforms[0] if self._single else transforms
+
+    @property
+    def target_transform_gain_(self) -> float | Vector:
+        """Gain in log evidence of the transform over no transform, in nats, with constant noise.
+
+        Zero if the target is not transformed, or if ``target_transform`` is not "auto".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import RVMRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.linspace(-3, 3, 100)[:, np.newaxis]
+        >>> y = np.exp(np.sin(X[:, 0]) + 0.5 * rng.normal(size=100))
+        >>> RVMRegressor(gamma=0.5, target_transform="auto").fit(X, y).target_transform_gain_ > 10.0
+        True
+        """
+        check_is_fitted(self)
+        return self._stack_outputs(output.transform_gain for output in self.outputs_)
 
     @property
     def noise_scale_(self) -> float | Vector:

@@ -23,6 +23,7 @@ from relvec.estimators._plan import Data, Plan
 from relvec.estimators._refine import refine_scales
 from relvec.estimators._solvers import bind_groups
 from relvec.estimators._sparse_linear import describe_selected_features
+from relvec.estimators._target_transform import fit_transformed
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.prior_process import PriorProcess
@@ -54,6 +55,8 @@ class RegressionPlan(Plan[RegressionFit]):
     common factor is estimated."""
     noise: str = "constant"
     """Distribution of the noise; see `relvec.estimators._noise`."""
+    target_transform: str | None = None
+    """Transform of the targets; see `relvec.estimators._target_transform`."""
     previous: tuple[FittedOutput, ...] = ()
     """Outputs of an earlier fit, for a warm start."""
     calibrate: bool = True
@@ -66,7 +69,9 @@ class RegressionPlan(Plan[RegressionFit]):
     """Whether error bars include the uncertainty of length-scales; None not to compute it."""
 
     def run(self, data: Data) -> RegressionFit:
-        """Fit with constant Gaussian noise, then the noise model."""
+        """Fit with constant Gaussian noise, then the noise model; transform targets before."""
+        if self.target_transform is not None:
+            return fit_transformed(self, data)
         return fit_noise_model(self, super().run(data), data)
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:

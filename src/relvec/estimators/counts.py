@@ -57,7 +57,7 @@ class SparseBayesCountRegressor(
 
     The logarithm of the rate is a weighted sum of basis functions, also called atoms, and counts
     are Poisson or negative binomial with mean ``exposure * rate``. Every weight has a Gaussian
-    prior with its own precision (Tipping 2001, eq. 5), or all weights of one width of kernels
+    prior with its own precision (Tipping 2001, eq. 5), or all kernels of one length-scale
     share a precision. The Laplace approximation of the evidence, also called the marginal
     likelihood, is maximised over the precisions and the shape of the negative binomial
     distribution.
@@ -261,6 +261,24 @@ default="auto"
                 stacklevel=3,
             )
         return self
+
+    def report(self, X: Any, y: ArrayLike, **options: Any) -> Any:
+        """Raise an error: reports are for classifiers and for regressors with Gaussian noise.
+
+        Use `relvec.plotting.RootogramDisplay`, `score`, `deviance` and `log_predictive_density`.
+
+        Examples
+        --------
+        >>> from relvec import SparseBayesCountRegressor
+        >>> SparseBayesCountRegressor().report([[0.0]], [1])
+        Traceback (most recent call last):
+        NotImplementedError: SparseBayesCountRegressor has no report: ...
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no report: reports are for classifiers and for regressors "
+            "with Gaussian noise. Use RootogramDisplay of relvec.plotting, and the methods score, "
+            "deviance and log_predictive_density."
+        )
 
     def _set_attributes(self, fit: CountFit) -> None:
         """Set the fitted attributes."""

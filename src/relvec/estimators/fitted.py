@@ -13,6 +13,7 @@ from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
 from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._plan import Data
+from relvec.estimators._target_transform import check_support
 from relvec.solvers import Problem
 
 __all__ = ["fitted_basis", "fitted_problem"]
@@ -83,8 +84,12 @@ def fitted_problem(
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)
     target = np.asarray(y, dtype=np.float64).reshape(-1, 1)
+    output = model.outputs_[0]
+    if output.transform is not None:
+        check_support(output.transform, target[:, 0], weight)
+        target = output.transform.forward(target)
     data = Data(inputs, target, weight, np.zeros(len(target), int))
-    row_variance = model.outputs_[0].find_row_variance(inputs, target[:, 0], weight)
+    row_variance = output.find_row_variance(inputs, target[:, 0], weight)
     if row_variance is not None:
         data = data._replace(row_variance=row_variance[:, None])
     (moments,) = plan.compute_moments(bound, data)

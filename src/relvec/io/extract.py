@@ -140,6 +140,14 @@ def _steps(model: Any) -> list[Any]:
 
 
 def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
+    transforms = [output.transform for output in outputs if output.transform is not None]
+    if transforms:
+        raise ExportError(
+            f"a model of a transformed target ({transforms[0]}) cannot be exported. Fit with "
+            "target_transform=None to the transformed targets, target_transform_.forward(y), "
+            "export that model, and apply the inverse of the transform in your program: quantiles "
+            "of the target are the inverse of its quantiles."
+        )
     if any(output.augmentation is not None for output in outputs):
         raise ExportError(
             'a model with error_bars="augmented" keeps all training rows and cannot be exported; '

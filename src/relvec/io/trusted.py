@@ -52,6 +52,7 @@ learning.density.margins.ExponentialMargin learning.density.margins.LogNormalMar
 learning.density.margins.NormalMargin learning.density.margins.StudentMargin
 learning.density.margins.TwoNormalsMargin learning.density.margins.UniformMargin
 likelihoods.robust_noise.ContaminatedNoise likelihoods.robust_noise.StudentNoise
+likelihoods.transforms.LogTransform likelihoods.transforms.YeoJohnsonTransform
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
 learning.noise_dictionary.Level learning.noise_dictionary.NoiseCoordinates

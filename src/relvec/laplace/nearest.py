@@ -11,6 +11,7 @@ negative Hessian.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,10 @@ class NearestTuning:
     """Largest variance of a latent value in the first step."""
     growth: float = 2.0
     """Largest factor by which variances grow in one step, so that the mean can follow."""
+    first_step: float = 0.7
+    """Fraction of the fixed-point step in log variances to begin with."""
+    least_step: float = 0.05
+    """Smallest fraction of it."""
     max_steps: int = 100
     """Largest number of iterations."""
     tol: float = 1e-4
@@ -72,16 +77,20 @@ def find_nearest_regression(
     columns, log_precision = design.columns[:, :k], np.log(mode.hessian.precision[:k])
     # Small at first: averages over wide errors at the mode itself may overflow.
     variance, averaged = np.minimum(_compute_variance(mode), tuning.first_variance), likelihood
+    share, last = tuning.first_step, math.inf
     for _ in range(tuning.max_steps):
         averaged = likelihood.averaged_over(variance)
         mode = find_mode(
             columns, log_precision, averaged, mode.weights, has_intercept=design.n_weights > k
         )
-        before, variance = variance, _compute_variance(mode)
-        if float((np.abs(variance - before) / (1.0 + before)).max(initial=0.0)) < tuning.tol:
+        found = _compute_variance(mode)
+        change = float((np.abs(found - variance) / (1.0 + variance)).max(initial=0.0))
+        if change < tuning.tol:
             break
-        # The geometric mean damps oscillations between wide and narrow approximations.
-        variance = np.minimum(np.sqrt(variance * before), tuning.growth * before)
+        # Steps of the log variances are damped, more if they oscillate between wide and narrow.
+        share = share if change < 0.9 * last else max(0.7 * share, tuning.least_step)
+        last = change
+        variance = np.minimum(variance * (found / variance) ** share, tuning.growth * variance)
     return averaged.working_responses(mode.latent)[0]
 
 

@@ -10,6 +10,13 @@ from relvec.likelihoods.poisson import Poisson
 from relvec.likelihoods.robust_noise import ContaminatedNoise, StudentNoise
 from relvec.likelihoods.scale_mixture import NoiseMixture, NoiseModel, ScaleMixturePrediction
 from relvec.likelihoods.softmax import Softmax, SoftmaxPrediction
+from relvec.likelihoods.transformed import TransformedPrediction
+from relvec.likelihoods.transforms import (
+    IdentityTransform,
+    LogTransform,
+    TargetTransform,
+    YeoJohnsonTransform,
+)
 
 __all__ = [
     "Bernoulli",
@@ -18,7 +25,9 @@ __all__ = [
     "ContaminatedNoise",
     "Gaussian",
     "GaussianPrediction",
+    "IdentityTransform",
     "Likelihood",
+    "LogTransform",
     "LogVariance",
     "MixturePrediction",
     "NegativeBinomial",
@@ -30,5 +39,8 @@ __all__ = [
     "Softmax",
     "SoftmaxPrediction",
     "StudentNoise",
+    "TargetTransform",
+    "TransformedPrediction",
+    "YeoJohnsonTransform",
     "check_rows",
 ]

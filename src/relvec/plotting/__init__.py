@@ -27,6 +27,7 @@ from relvec.plotting.predicted_observed import PredictedObservedDisplay
 from relvec.plotting.regression_fit import RegressionFitDisplay
 from relvec.plotting.regression_surface import RegressionSurfaceDisplay
 from relvec.plotting.residuals import ResidualDisplay
+from relvec.plotting.rootogram import RootogramDisplay
 from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
@@ -58,6 +59,7 @@ __all__ = [
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "ResidualDisplay",
+    "RootogramDisplay",
     "SelectionFrequencyDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._typing import ArrayLike
-from relvec.describing import compute_critical_value, predict_with_std
+from relvec._typing import ArrayLike, Matrix
+from relvec.describing import (
+    compute_critical_value,
+    make_interval_function,
+    predict_with_std,
+)
 from relvec.plotting._axes import adapt_colour, finish_axes, get_axes
 from relvec.plotting._checks import check_coverage, check_finite, check_vector
 from relvec.plotting._style import INK, MODEL, OTHER
@@ -67,6 +72,7 @@ class PredictedObservedDisplay:
             raise ValueError("y_true is empty: there is nothing to plot.")
         check_finite("y_true", self.y_true)
         check_finite("y_pred", self.y_pred)
+        self._limits: Callable[..., Matrix] | None = None
 
     @classmethod
     def from_estimator(
@@ -102,7 +108,9 @@ class PredictedObservedDisplay:
         """
         check_is_fitted(estimator)
         mean, std, _ = predict_with_std(estimator, X, cls.__name__)
-        return cls(y, mean, std=std, name=name).plot(ax, coverage=coverage)
+        display = cls(y, mean, std=std, name=name)
+        display._limits = make_interval_function(estimator, X)
+        return display.plot(ax, coverage=coverage)
 
     @classmethod
     def from_predictions(
@@ -155,13 +163,17 @@ class PredictedObservedDisplay:
         self.bars_, self.coverage_ = None, None
         if self.std is not None:
             half_width = compute_critical_value(coverage) * self.std
+            low_ends, high_ends = self.y_pred - half_width, self.y_pred + half_width
             is_covered = np.abs(self.y_true - self.y_pred) <= half_width
+            if self._limits is not None:
+                low_ends, high_ends = self._limits(coverage)
+                is_covered = (low_ends <= self.y_true) & (self.y_true <= high_ends)
             self.coverage_ = float(is_covered.mean())
             if len(is_covered) <= 400:  # more would overlap
                 self.bars_ = self.ax_.vlines(
                     self.y_true,
-                    self.y_pred - half_width,
-                    self.y_pred + half_width,
+                    low_ends,
+                    high_ends,
                     colors=[
                         adapt_colour(self.ax_, MODEL if each else OTHER) for each in is_covered
                     ],

@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_integer
-from relvec._typing import ArrayLike, Vector
+from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
     compute_critical_value,
     convert_to_matrix,
     find_column,
     get_column_names,
     get_kernel_centers,
+    make_interval_function,
     make_slice,
     predict_with_std,
     shorten,
@@ -119,6 +120,7 @@ class RegressionFitDisplay:
         self.vectors = _points("x_vectors", x_vectors, "y_vectors", y_vectors)
         self.names = names
         self.note = note
+        self._limits: Callable[..., Matrix] | None = None
 
     @classmethod
     def from_estimator(
@@ -186,6 +188,7 @@ class RegressionFitDisplay:
             names=(escape_mathtext(shorten(along.name)), target_name),
             note=None if is_single else "other features at their medians",
         )
+        display._limits = make_interval_function(estimator, along.X)
         return display.plot(ax, coverage=coverage)
 
     @classmethod
@@ -249,8 +252,10 @@ class RegressionFitDisplay:
         check_coverage(coverage)
         self.figure_, (self.ax_,) = get_axes(ax, 1, "the fit", figsize=(6.8, 4.4))
         percent = f"{100.0 * coverage:g} %"
-        self.band_ = self._band(self.std, coverage, 0.16, f"{percent}, new targets")
-        self.function_band_ = self._band(self.function_std, coverage, 0.34, f"{percent}, function")
+        self.band_ = self._band(self.std, coverage, 0.16, f"{percent}, new targets", True)
+        self.function_band_ = self._band(
+            self.function_std, coverage, 0.34, f"{percent}, function", False
+        )
         self.points_ = self.relevance_ = self.truth_ = None
         if self.observed is not None:
             (self.points_,) = self.ax_.plot(
@@ -301,14 +306,19 @@ class RegressionFitDisplay:
             place_legend_above(self.ax_, 3)
         return self
 
-    def _band(self, std: Vector | None, coverage: float, alpha: float, label: str) -> Any:
+    def _band(
+        self, std: Vector | None, coverage: float, alpha: float, label: str, include_noise: bool
+    ) -> Any:
         if std is None:
             return None
         half_width = compute_critical_value(coverage) * std
+        low, high = self.mean - half_width, self.mean + half_width
+        if self._limits is not None:
+            low, high = self._limits(coverage, include_noise)
         return self.ax_.fill_between(
             self.x,
-            self.mean - half_width,
-            self.mean + half_width,
+            low,
+            high,
             color=adapt_colour(self.ax_, MODEL),
             alpha=alpha,
             lw=0,

@@ -9,7 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
 from relvec._typing import ArrayLike
-from relvec.describing import compute_normal_quantiles, compute_quantile_band, predict_with_std
+from relvec.describing import (
+    compute_normal_quantiles,
+    compute_quantile_band,
+    find_transform,
+    predict_transformed,
+    predict_with_std,
+)
 from relvec.plotting._axes import adapt_colour, finish_axes, get_axes
 from relvec.plotting._checks import check_finite, check_vector
 from relvec.plotting._style import INK, MODEL, OTHER
@@ -90,6 +96,8 @@ class ResidualDisplay:
             Inputs.
         y : array-like of shape (n_samples,)
             Observed targets.
+            If the model is that of a transformed target, residuals are those of the transformed
+            target.
         standardise : bool, default=True
             Divide by the predictive standard deviation, if `predict` returns it.
         kind : {"both", "predicted", "quantiles"}, default="both"
@@ -103,6 +111,10 @@ class ResidualDisplay:
         """
         check_is_fitted(estimator)
         mean, std, _ = predict_with_std(estimator, X, cls.__name__)
+        transform = find_transform(estimator)
+        if transform is not None:  # the noise is that of the transformed target
+            y = transform.forward(check_vector("y", y, len(mean), "X"))
+            mean, std = predict_transformed(estimator, X)
         return cls.from_predictions(y, mean, std if standardise else None, kind=kind, ax=ax)
 
     @classmethod

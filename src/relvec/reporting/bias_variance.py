@@ -11,6 +11,7 @@ from relvec.bases import LinearBasis
 from relvec.describing import transform_inputs
 from relvec.estimators import RVMRegressor, SparseBayesRegressor
 from relvec.learning.learnt import SPARSE_LINEAR
+from relvec.reporting.evidence import has_simple_noise
 from relvec.reporting.predictions import refit
 from relvec.reporting.subject import Subject
 from relvec.solvers import NullSolver, OddsLearner, RidgeSolver
@@ -18,6 +19,8 @@ from relvec.solvers import NullSolver, OddsLearner, RidgeSolver
 __all__ = ["BiasVariance", "compute_bias_variance"]
 
 STREAM = b"bias and variance"
+NOISE_OPTIONS = ("noise", "scale_noise", "target_transform")
+"""Options of regressors that refits with another basis keep."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ def compute_bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVaria
     predictions = np.full((n_fits, n_rows), np.nan)
     for each in predictions:
         weight = rng.multinomial(n_rows, np.full(n_rows, 1.0 / n_rows)).astype(np.float64)
-        fit = refit(model, inputs, y, sample_weight=weight)
+        options = subject.fit_options(is_pipeline=False)
+        fit = refit(model, inputs, y, sample_weight=weight, **options)
         out_of_bag = weight == 0.0
         each[out_of_bag] = np.asarray(fit.predict(inputs))[out_of_bag]
     counts = np.count_nonzero(~np.isnan(predictions), axis=0)
@@ -76,8 +80,22 @@ def compute_bias_variance(subject: Subject, n_fits: int, seed: int) -> BiasVaria
     predictions = predictions[:, used]
     mse = float(np.mean(np.nanmean((y[used] - predictions) ** 2, axis=0)))
     variance = float(np.mean(np.nanvar(predictions, axis=0, ddof=1)))
-    noise = float(subject.model.noise_variance_)
+    noise = _average_noise(subject, inputs, used)
     return BiasVariance(mse, variance, noise, n_fits, int(np.count_nonzero(used)), is_fixed)
+
+
+def _average_noise(subject: Subject, inputs: Any, used: np.ndarray) -> float:
+    """Return the noise variance, in units of the target; averaged over rows if it varies."""
+    model = subject.model
+    output = model.outputs_[0]
+    if has_simple_noise(output) and output.transform is None:
+        return float(model.noise_variance_)
+    # The noise of a transformed target depends on the inputs too: the mean over the rows of
+    # E var(y | f) = var y - var E(y | f).
+    options = subject.fit_options(is_pipeline=False)
+    total = model.predict(inputs, return_std=True, **options)[1]
+    function = model.predict(inputs, return_std=True, include_noise=False)[1]
+    return float(np.mean(total[used] ** 2 - function[used] ** 2))
 
 
 def _fix_kernel(model: Any) -> tuple[Any, bool]:
@@ -89,7 +107,8 @@ def _fix_kernel(model: Any) -> tuple[Any, bool]:
         model.learnt_length_scales_.group
     )
     if simple is not None:  # a linear or null model, without kernels
-        return SparseBayesRegressor(LinearBasis(), solver=simple), False
+        kept = {name: own[name] for name in NOISE_OPTIONS if name in own}
+        return SparseBayesRegressor(LinearBasis(), solver=simple, **kept), False
     kernel = model.kernel_
     shared = RVMRegressor().get_params(deep=False).keys() & own.keys()
     options = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import collect_weights, transform_inputs
+from relvec.describing import collect_weights, models_counts, transform_inputs
 from relvec.evidence import gaussian_objective
 from relvec.likelihoods import ScaleMixturePrediction
 from relvec.reporting.subject import Subject
@@ -64,14 +64,22 @@ def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
         if subject.are_training:
             likelihood = _class_likelihood(subject)
             null = _null_of_classification(model, subject)
-    else:
-        posterior = model.outputs_[0].posterior
-        null = _null_of_regression(model, posterior)
+    elif not subject.counts_events:
+        output = model.outputs_[0]
+        if has_simple_noise(output):
+            null = _null_of_regression(model, output)
+        elif not output.needs_row_variance and subject.are_training:
+            null = _null_of_targets(subject, output)
         # the noise variance is a parameter too if it was estimated
         dof += getattr(model, "noise_variance", None) is None
         if subject.are_training:
-            likelihood = _regression_likelihood(subject, model.outputs_[0])
+            likelihood = _regression_likelihood(subject, output)
     return EvidenceSummary(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
+
+
+def has_simple_noise(output: Any) -> bool:
+    """Whether the noise of an output is Gaussian, of constant variance."""
+    return output.noise is None and not output.has_row_variance
 
 
 def _count_parameters(model: Any) -> tuple[float, bool]:
@@ -79,7 +87,9 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
         return float(model.effective_dof_), True
     rows = collect_weights(model)
     intercepts = 0
-    if model.fit_intercept:  # intercepts set from the class frequencies count as parameters too
+    if models_counts(model):
+        intercepts = int(bool(model.fit_intercept))
+    elif model.fit_intercept:  # intercepts set from the class frequencies count as parameters too
         # Intercepts of a softmax model sum to zero, so there is one parameter less.
         intercepts = sum(max(1, len(latent.coef) - 1) for latent in model.class_model_.models)
     known = [row.well_determined for row in rows if row.well_determined is not None]
@@ -89,16 +99,21 @@ def _count_parameters(model: Any) -> tuple[float, bool]:
 
 
 def _regression_likelihood(subject: Subject, output: Any) -> float:
-    transformed = transform_inputs(subject.estimator, subject.X)
-    mean = np.asarray(subject.model.predict(transformed))
-    if output.noise is not None:
-        relative = output.noise.components(transformed)
-        variances = output.posterior.noise_variance / output.noise_unit * relative.variance
-        density = ScaleMixturePrediction(mean, variances, relative.weight).log_density(subject.y)
-        return float(density.sum())
-    noise, residual = output.posterior.noise_variance, subject.y - mean
-    squares = float(residual @ residual)
-    return -0.5 * (subject.n_rows * math.log(2.0 * math.pi * noise) + squares / noise)
+    """Compute the log likelihood of the targets at the predicted function, with its noise."""
+    inputs = transform_inputs(subject.estimator, subject.X)
+    inputs = inputs if hasattr(inputs, "shape") else np.asarray(inputs)
+    target, log_slope = subject.y, 0.0
+    if output.transform is None:
+        mean = np.asarray(subject.model.predict(inputs))
+    else:  # the noise is that of the transformed target
+        inputs = np.asarray(inputs, dtype=np.float64)
+        mean, target = output.predict_latent(inputs), output.transform.forward(target)
+        log_slope = float(output.transform.log_slope(subject.y).sum())
+    noise = output.predict_noise(inputs, subject.row_values)
+    # predictions have the calibrated noise, which was not fitted to these rows
+    variances = noise.variance / output.noise_calibration
+    density = ScaleMixturePrediction(mean, variances, noise.weight).log_density(target)
+    return log_slope + float(density.sum())
 
 
 def _class_likelihood(subject: Subject) -> float:
@@ -109,16 +124,28 @@ def _class_likelihood(subject: Subject) -> float:
     return float(np.log(np.maximum(true_probability, np.finfo(np.float64).tiny)).sum())
 
 
-def _null_of_regression(model: Any, posterior: Any) -> float:
-    """Compute the log evidence of the intercept alone, with its own noise unless that is fixed.
-
-    NaN if the noise is not constant: the moments are then those of weighted rows.
-    """
+def _null_of_regression(model: Any, output: Any) -> float:
+    """Compute the log evidence of the intercept alone, with its own noise unless that is fixed."""
+    posterior = output.posterior
     n, variance = posterior.n_effective, posterior.target_variance
-    if n <= 0.0 or variance <= 0.0 or model.outputs_[0].noise is not None:
+    if n <= 0.0 or variance <= 0.0:
         return math.nan
     noise = getattr(model, "noise_variance", None)
-    return gaussian_objective(n, n * variance, 0.0, noise)
+    return gaussian_objective(n, n * variance, 0.0, noise) + float(output.log_jacobian)
+
+
+def _null_of_targets(subject: Subject, output: Any) -> float:
+    """Compute the log evidence of the intercept alone, with constant noise, from the targets.
+
+    The posterior of a model with unequal noise has weighted moments of the targets only.
+    """
+    target = subject.y if output.transform is None else output.transform.forward(subject.y)
+    has_intercept = output.posterior.has_intercept
+    centred = target - target.mean() if has_intercept else target
+    n, squares = subject.n_rows - int(has_intercept), float(centred @ centred)
+    if not squares > 0.0:
+        return math.nan
+    return gaussian_objective(float(n), squares, 0.0, None) + float(output.log_jacobian)
 
 
 def _null_of_classification(model: Any, subject: Subject) -> float:

@@ -11,12 +11,14 @@ from scipy.stats import binom
 
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
+from relvec.reporting.noise import NoiseAssessment
 from relvec.reporting.null_model import HeldOutGain
 from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 
 __all__ = [
     "Finding",
+    "assess_dispersion",
     "assess_fit",
     "assess_gain",
     "assess_intervals",
@@ -41,6 +43,7 @@ def collect_findings(
     facts: EvidenceSummary,
     gain: HeldOutGain | None = None,
     problems: Sequence[str] = (),
+    noise: NoiseAssessment | None = None,
 ) -> list[Finding]:
     """Collect the findings, warnings first.
 
@@ -56,6 +59,8 @@ def collect_findings(
         Gain in log predictive density over the null model, on held-out rows.
     problems : sequence of str, default=()
         Warnings about computations that failed.
+    noise : NoiseAssessment, optional
+        Checks of the noise of a regression.
     """
     found = [
         *assess_fit(subject, facts),
@@ -67,8 +72,12 @@ def collect_findings(
     evaluated = samples[-1]
     if subject.is_classifier:
         found += assess_probabilities(evaluated, subject.classes)
+    elif subject.counts_events:
+        found += assess_dispersion(subject, evaluated)
     else:
         found += assess_intervals(evaluated)
+    if noise is not None and noise.advice:
+        found.append(Finding(False, noise.advice))
     return sorted(found, key=lambda each: each.is_good)
 
 
@@ -116,6 +125,7 @@ def assess_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
     if gain is None or gain.is_significant or not len(subject.model.relevance_):
         return []
     null = "the class frequencies" if subject.is_classifier else "the mean of the targets"
+    null = "the mean rate" if subject.counts_events else null
     text = (
         f"On held-out rows the model is not significantly better than {null}: the difference in "
         f"log predictive density is {gain.total:+.1f} ± {gain.std:.1f} nats (standard error). Do "
@@ -161,6 +171,8 @@ def assess_overfitting(subject: Subject, samples: Sequence[PredictionSet]) -> li
     training = next((sample for sample in samples if sample.is_training), None)
     if training is None or evaluated.is_training or subject.is_classifier:
         return []
+    if subject.counts_events:
+        return []
     ratio = _rmse(evaluated) / max(_rmse(training), math.ulp(1.0))
     if ratio <= 1.3:  # a smaller ratio is expected from fitting a few weights
         return []
@@ -203,6 +215,26 @@ def assess_intervals(evaluated: PredictionSet, slight: float = 0.015) -> list[Fi
         return [Finding(False, text)]
     rows = "training rows" if evaluated.is_training else "held-out rows"
     return [Finding(True, f"95 % intervals cover {percent} of the targets of {rows}.")]
+
+
+def assess_dispersion(subject: Subject, evaluated: PredictionSet) -> list[Finding]:
+    """Check whether counts vary as much as predicted."""
+    assert evaluated.mean is not None
+    assert evaluated.std is not None
+    squares = ((evaluated.y - evaluated.mean) / evaluated.std) ** 2
+    dispersion, error = float(squares.mean()), float(squares.std() / math.sqrt(len(squares)))
+    text = (
+        f"The dispersion of the counts is {dispersion:.2f} ± {error:.2f} of the predicted one "
+        "(mean squared residual over predictive variance)"
+    )
+    if dispersion - 3.0 * error <= 1.15:  # a smaller excess changes intervals by less than 10 %
+        return [Finding(True, f"{text}.")]
+    advice = (
+        'Use likelihood="auto" or "negative_binomial".'
+        if subject.model.likelihood_ == "poisson"
+        else "Other features, or one rate per group, may explain it."
+    )
+    return [Finding(False, f"{text}: the counts are overdispersed. {advice}")]
 
 
 def assess_probabilities(evaluated: PredictionSet, classes: np.ndarray) -> list[Finding]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.describing import compute_critical_value, get_kernel_centers, make_slice, order_features
+from relvec.describing import (
+    compute_critical_value,
+    get_kernel_centers,
+    lacks_noise,
+    make_slice,
+    order_features,
+)
 from relvec.reporting.chart import Axis, Chart, format_number, pad_range
 from relvec.reporting.figures import Figure, choose_rows, thin_indices
 from relvec.reporting.subject import FeatureSpace, Subject
@@ -30,25 +36,27 @@ Z_95 = compute_critical_value(0.95)
 def make_fit_figure(subject: Subject, space: FeatureSpace) -> Figure:
     """Make the figure of the fit over the only feature, with the data."""
     along = make_slice(space.inputs, 0, 240, space.names)
-    mean, std, function_std = _predict_moments(space, along.X)
+    curve = _predict_curve(subject, space, along.X)
     shown = choose_rows(subject.n_rows, subject.limits.points)
-    x, y = space.inputs[shown, 0], subject.y[shown]
+    x, y = space.inputs[shown, 0], subject.rates[shown]
     chart = Chart(
         "fit over the feature",
         Axis(along.values[0], along.values[-1], along.name),
-        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std, y]), subject.target),
+        Axis(*pad_range(np.r_[curve.extent, y]), subject.response),
         width=940,
         height=380,
     )
-    _draw_bands(chart, along.values, mean, std, function_std)
+    curve.draw_bands(chart, along.values)
+    mean = curve.mean
     tips = [
-        f"row {i}: {along.name} {format_number(a)}, {subject.target} {format_number(b)}"
+        f"row {i}: {along.name} {format_number(a)}, {subject.response} {format_number(b)}"
         for i, a, b in zip(shown, x, y, strict=True)
     ]
     chart.dots(x, y, "data", tips, 2.6)
     chart.line(along.values, mean, "model thick")
     legend = [("data dot", "data"), ("model", "predictive mean")]
-    legend.append(("model soft", "95 % interval, new targets"))
+    if curve.new_targets is not None:
+        legend.append(("model soft", "95 % interval, new targets"))
     legend.append(("model soft2", "95 % interval, function"))
     vectors = get_kernel_centers(space.estimator)
     if vectors is not None and len(vectors):
@@ -63,12 +71,9 @@ def make_fit_figure(subject: Subject, space: FeatureSpace) -> Figure:
         )
         legend.append(("ring dot", "relevance vectors"))
     marks = thin_indices(len(along.values), 60)
-    tips = [_format_prediction(along.name, along.values[i], mean[i], std[i]) for i in marks]
+    tips = [_format_prediction(along.name, along.values[i], curve, i) for i in marks]
     chart.hover_points(along.values[marks], mean[marks], tips)
-    caption = (
-        "Predictive mean with 95 % intervals of new targets (noise included) and of the regression "
-        "function."
-    )
+    caption = f"Predictive mean with 95 % intervals{_describe_bands(subject, curve)}."
     return Figure("Fit", caption, chart.svg(), tuple(legend), layout="wide")
 
 
@@ -91,9 +96,11 @@ def make_basis_figures(subject: Subject, space: FeatureSpace) -> list[Figure]:
         chart.line(along.values, terms[:, index], "model")
         tips = [f"{names[index]}, weight {format_number(model.coef_[index])}"] * len(marks)
         chart.hover_points(along.values[marks], terms[marks, index], tips)
+    mean = "log rate" if subject.counts_events else "predictive mean"
+    if getattr(getattr(model, "outputs_", [None])[0], "transform", None) is not None:
+        mean = "prediction of the transformed target"
     caption = (
-        "Within the data, the predictive mean is the sum of the weighted basis functions and the "
-        "intercept."
+        f"Within the data, the {mean} is the sum of the weighted basis functions and the intercept."
     )
     if len(largest) < len(model.coef_):
         caption += f" Shown: the {len(largest)} largest weights of {len(model.coef_)}."
@@ -148,25 +155,26 @@ def make_effect_figure(subject: Subject, space: FeatureSpace, index: int) -> Fig
 
 def _effect_of_line(subject: Subject, space: FeatureSpace, index: int) -> Figure:
     along = make_slice(space.inputs, index, 120, space.names)
-    mean, std, function_std = _predict_moments(space, along.X)
+    curve = _predict_curve(subject, space, along.X)
+    mean = curve.mean
     chart = Chart(
         f"effect of {along.name}",
         Axis(along.values[0], along.values[-1], along.name),
-        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std]), subject.target),
+        Axis(*pad_range(curve.extent), subject.response),
         height=250,
     )
-    _draw_bands(chart, along.values, mean, std, function_std)
+    curve.draw_bands(chart, along.values)
     chart.line(along.values, mean, "model thick")
     low, high = chart.y.low, chart.y.high
     quantiles = np.quantile(space.inputs[:, index], np.linspace(0.0, 1.0, 40))
     bottom = np.full(40, low)
     chart.whiskers(quantiles, bottom, bottom + 0.03 * (high - low), "data")
     marks = thin_indices(len(along.values), 40)
-    tips = [_format_prediction(along.name, along.values[i], mean[i], std[i]) for i in marks]
+    tips = [_format_prediction(along.name, along.values[i], curve, i) for i in marks]
     chart.hover_points(along.values[marks], mean[marks], tips)
     caption = (
-        "Predictive mean with 95 % intervals; all other features are at their medians. Ticks on "
-        "the axis: quantiles of the feature."
+        f"Predictive mean with 95 % intervals{_describe_bands(subject, curve)}; all other features "
+        "are at their medians. Ticks on the axis: quantiles of the feature."
     )
     return Figure(f"Effect of {along.name}", caption, chart.svg())
 
@@ -175,22 +183,22 @@ def _effect_of_values(
     subject: Subject, space: FeatureSpace, index: int, values: Vector, counts: IndexArray
 ) -> Figure:
     """Make the figure of the effect of a discrete feature: one point per value."""
-    mean, std, function_std = _predict_moments(
-        space, make_rows_at_values(space.inputs, index, values)
-    )
+    curve = _predict_curve(subject, space, make_rows_at_values(space.inputs, index, values))
+    mean = curve.mean
     low, high = pad_range(values, 0.5 if len(values) == 2 else 0.2)
     name = space.names[index]
     chart = Chart(
         f"effect of {name}",
         Axis(low, high, name, ticks=[(value, format_number(value)) for value in values.tolist()]),
-        Axis(*pad_range(np.r_[mean - Z_95 * std, mean + Z_95 * std]), subject.target),
+        Axis(*pad_range(curve.extent), subject.response),
         height=250,
     )
-    chart.whiskers(values, mean - Z_95 * std, mean + Z_95 * std, "model")
-    chart.whiskers(values, mean - Z_95 * function_std, mean + Z_95 * function_std, "model broad")
+    if curve.new_targets is not None:
+        chart.whiskers(values, curve.new_targets[:, 0], curve.new_targets[:, 1], "model")
+    chart.whiskers(values, curve.function[:, 0], curve.function[:, 1], "model broad")
     tips = [
-        f"{_format_prediction(name, value, a, b)}; {count} rows"
-        for value, a, b, count in zip(values, mean, std, counts, strict=True)
+        f"{_format_prediction(name, value, curve, i)}; {count} rows"
+        for i, (value, count) in enumerate(zip(values, counts, strict=True))
     ]
     chart.dots(values, mean, "model", tips, 5.0)
     caption = (
@@ -216,16 +224,50 @@ def make_rows_at_values(inputs: Matrix, index: int, values: Vector) -> Matrix:
     return rows
 
 
-def _draw_bands(chart: Chart, x: Any, mean: Any, std: Any, function_std: Any) -> None:
-    chart.band(x, mean - Z_95 * std, mean + Z_95 * std, "model soft")
-    chart.band(x, mean - Z_95 * function_std, mean + Z_95 * function_std, "model soft2")
+class _Curve(NamedTuple):
+    """Predictions along a line, with 95 % intervals."""
+
+    mean: Vector
+    function: Matrix
+    """Interval of the regression function, or of the rate."""
+    new_targets: Matrix | None
+    """Interval of new targets; None if their noise is not known."""
+
+    @property
+    def extent(self) -> Vector:
+        """All values that are drawn."""
+        widest = self.function if self.new_targets is None else self.new_targets
+        return np.concatenate([self.mean, widest.ravel()])
+
+    def draw_bands(self, chart: Chart, x: Vector) -> None:
+        """Draw the intervals as bands."""
+        if self.new_targets is not None:
+            chart.band(x, self.new_targets[:, 0], self.new_targets[:, 1], "model soft")
+        chart.band(x, self.function[:, 0], self.function[:, 1], "model soft2")
 
 
-def _predict_moments(space: FeatureSpace, rows: Any) -> tuple[Any, Any, Any]:
-    """Predict the mean and the standard deviations of new targets and of the function."""
-    mean, std = space.predict(rows, return_std=True)
-    return mean, std, space.predict(rows, return_std=True, include_noise=False)[1]
+def _predict_curve(subject: Subject, space: FeatureSpace, rows: Matrix) -> _Curve:
+    """Predict the mean, and 95 % intervals of new targets and of the function."""
+    if subject.counts_events:
+        # The rate is log-normal; a new count depends on its exposure, which rows here do not have.
+        log_rate, std = space.predict_log_rate(rows)
+        ends = np.exp(log_rate[:, None] + Z_95 * np.multiply.outer(std, [-1.0, 1.0]))
+        return _Curve(np.asarray(space.predict(rows)), ends, None)
+    mean = np.asarray(space.predict(rows))
+    function = space.predict_interval(rows, include_noise=False)
+    targets = None if lacks_noise(subject.model) else space.predict_interval(rows)
+    return _Curve(mean, function, targets)
 
 
-def _format_prediction(name: str, x: float, mean: float, std: float) -> str:
-    return f"{name} {format_number(x)}: {format_number(mean)} ± {format_number(std)}"
+def _describe_bands(subject: Subject, curve: _Curve) -> str:
+    if subject.counts_events:
+        return " of the rate, per unit of exposure"
+    if curve.new_targets is None:
+        return " of the regression function; the noise of new targets is not known"
+    return " of new targets (noise included) and of the regression function"
+
+
+def _format_prediction(name: str, x: float, curve: _Curve, index: int) -> str:
+    ends = curve.function if curve.new_targets is None else curve.new_targets
+    low, high = (format_number(float(end)) for end in ends[index])
+    return f"{name} {format_number(x)}: {format_number(float(curve.mean[index]))} ({low} to {high})"

@@ -31,6 +31,10 @@ class ReportLimits:
     """Classes in a confusion matrix."""
     grid: int = 90
     """Grid points along each of two features in a decision surface."""
+    count_bins: int = 40
+    """Bins of a rootogram; each is one count if the largest is smaller."""
+    outliers: int = 30
+    """Rows of the table of outliers."""
     weights: int = 500
     """Rows of the table of weights."""
     features: int = 10

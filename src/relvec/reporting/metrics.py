@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 from sklearn.metrics import roc_auc_score
 
 from relvec._typing import Vector
@@ -13,6 +14,7 @@ from relvec.describing import ReliabilityCurve, compute_critical_value
 from relvec.reporting.predictions import PredictionSet
 
 __all__ = [
+    "COUNT_METRICS",
     "COVERAGES",
     "REGRESSION_METRICS",
     "Metric",
@@ -36,7 +38,8 @@ class Metric(NamedTuple):
 
 def compute_coverage(sample: PredictionSet, level: float) -> float:
     """Compute the fraction of targets inside central intervals of probability `level`."""
-    return float(np.mean(np.abs(_standardised_residuals(sample)) <= compute_critical_value(level)))
+    score = sample.standardised_residuals
+    return float(np.mean(np.abs(score) <= compute_critical_value(level)))
 
 
 def compute_reliability(sample: PredictionSet, classes: np.ndarray) -> ReliabilityCurve:
@@ -53,20 +56,13 @@ def _residuals(sample: PredictionSet) -> Vector:
     return np.asarray(sample.y - sample.mean, dtype=np.float64)
 
 
-def _standardised_residuals(sample: PredictionSet) -> Vector:
-    assert sample.std is not None
-    return _residuals(sample) / np.maximum(sample.std, np.finfo(np.float64).tiny)
-
-
 def _r_squared(sample: PredictionSet) -> float:
     spread = float(np.var(sample.y))
     return 1.0 - float(np.mean(_residuals(sample) ** 2)) / spread if spread > 0.0 else float("nan")
 
 
 def _mlpd(sample: PredictionSet) -> float:
-    assert sample.std is not None
-    scores = _standardised_residuals(sample)
-    return float(np.mean(-0.5 * scores**2 - np.log(sample.std) - 0.5 * np.log(2.0 * np.pi)))
+    return float(np.mean(sample.log_predictive_density))
 
 
 def _mean_error(sample: PredictionSet) -> float:
@@ -113,6 +109,62 @@ REGRESSION_METRICS = (
         _mlpd,
     ),
     *map(_coverage_metric, COVERAGES),
+)
+
+
+def _count_deviance(counts: Vector, mean: Vector) -> float:
+    mean = np.maximum(mean, np.finfo(np.float64).tiny)
+    return 2.0 * float(np.mean(xlogy(counts, counts / mean) - counts + mean))
+
+
+def _explained_deviance(sample: PredictionSet) -> float:
+    assert sample.mean is not None
+    assert sample.exposure is not None
+    rate = float(sample.y.sum()) / float(sample.exposure.sum())
+    null = _count_deviance(sample.y, rate * sample.exposure)
+    return 1.0 - _count_deviance(sample.y, sample.mean) / null if null > 0.0 else float("nan")
+
+
+def _dispersion(sample: PredictionSet) -> float:
+    """Compute the mean squared Pearson residual, with the variance of the predictions."""
+    assert sample.std is not None
+    return float(np.mean((_residuals(sample) / sample.std) ** 2))
+
+
+def _interval_coverage(sample: PredictionSet) -> float:
+    low, high = sample.bounds.T
+    return float(np.mean((low <= sample.y) & (sample.y <= high)))
+
+
+COUNT_METRICS = (
+    Metric(
+        "deviance",
+        "Poisson deviance",
+        "mean unit deviance; smaller is better, about 1 for Poisson counts that are not small",
+        lambda s: _count_deviance(s.y, np.asarray(s.mean)),
+    ),
+    Metric("d2", "D²", "fraction of the deviance explained; at most 1", _explained_deviance),
+    Metric(
+        "dispersion",
+        "dispersion",
+        "mean squared residual over predictive variance; about 1 if the spread of the counts is "
+        "as predicted, larger if they are overdispersed",
+        _dispersion,
+    ),
+    Metric(
+        "rmse",
+        "RMSE",
+        "root mean squared error, in counts",
+        lambda s: float(np.sqrt(np.mean(_residuals(s) ** 2))),
+    ),
+    Metric("mlpd", "MLPD", "mean log predictive probability, in nats; larger is better", _mlpd),
+    Metric(
+        "coverage_95",
+        "coverage of 95 % intervals",
+        "fraction of counts inside; at least 95 %, more for small counts, which are whole numbers",
+        _interval_coverage,
+        is_percentage=True,
+    ),
 )
 
 

@@ -63,10 +63,18 @@ def list_findings(model: Any) -> list[tuple[str, str]]:
     if summary.classes is not None:
         findings.append(("classes", _join_names(summary.classes)))
     if summary.noise_std is not None and summary.effective_dof is not None:
+        transforms = [str(each) for each in _list_transforms(model)]
+        if set(transforms) - {"identity"}:
+            findings.append(("transform of the target", _join_names(tuple(transforms))))
         findings.append(("noise (standard deviation)", _format_values(summary.noise_std)))
         findings.append(("effective degrees of freedom", _format_values(summary.effective_dof)))
     findings.append(("log evidence (nats)", _format_values(summary.log_evidence)))
     return [*findings, *_list_remarks(summary)]
+
+
+def _list_transforms(model: Any) -> list[Any]:
+    transforms = getattr(model, "target_transform_", [])
+    return transforms if isinstance(transforms, list) else [transforms]
 
 
 def _list_remarks(summary: FitSummary) -> list[tuple[str, str]]:

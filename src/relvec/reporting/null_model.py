@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from relvec._typing import Vector
 from relvec.reporting.predictions import PredictionSet
@@ -31,12 +32,15 @@ def compute_held_out_gain(subject: Subject, evaluated: PredictionSet) -> HeldOut
 
     The evidence cannot replace this comparison: it was maximised on the training rows over models
     that include the null model, so it increases for pure noise as well. The null model is the
-    normal distribution of the training targets, or the class frequencies; in a cross-validation
+    normal distribution of the training targets, a Poisson distribution with their mean rate if
+    they are counts, or the class frequencies; in a cross-validation
     it is fitted without the row. None for training rows, or if training targets are not given.
     """
     if evaluated.is_training or not subject.are_training or len(evaluated.y) < 2:
         return None
-    if subject.is_classifier:
+    if subject.counts_events:
+        difference = _count_differences(subject, evaluated)
+    elif subject.is_classifier:
         difference = _classification_differences(subject, evaluated)
     else:
         difference = _regression_differences(subject, evaluated)
@@ -45,8 +49,6 @@ def compute_held_out_gain(subject: Subject, evaluated: PredictionSet) -> HeldOut
 
 
 def _regression_differences(subject: Subject, evaluated: PredictionSet) -> Vector:
-    assert evaluated.mean is not None
-    assert evaluated.std is not None
     targets, n = np.asarray(subject.y, dtype=np.float64), float(subject.n_rows)
     mean, squares = (
         np.full(len(evaluated.y), targets.mean()),
@@ -59,9 +61,19 @@ def _regression_differences(subject: Subject, evaluated: PredictionSet) -> Vecto
     tiny = np.finfo(np.float64).tiny
     # The predictive variance includes the uncertainty of the mean, variance / n.
     variance = np.maximum(squares, tiny) / max(n - 1.0, 1.0) * (1.0 + 1.0 / n)
-    return _log_density(
-        evaluated.y - evaluated.mean, np.maximum(evaluated.std**2, tiny)
-    ) - _log_density(evaluated.y - mean, variance)
+    return evaluated.log_predictive_density - _log_density(evaluated.y - mean, variance)
+
+
+def _count_differences(subject: Subject, evaluated: PredictionSet) -> Vector:
+    assert evaluated.exposure is not None
+    exposures = np.ones(subject.n_rows) if subject.row_values is None else subject.row_values
+    counts, units = float(subject.y.sum()), float(exposures.sum())
+    own = evaluated.y if evaluated.is_cross_validated else 0.0
+    own_units = evaluated.exposure if evaluated.is_cross_validated else 0.0
+    # Half a count more keeps the rate positive (the posterior mean under Jeffreys' prior).
+    mean = evaluated.exposure * (counts - own + 0.5) / (units - own_units)
+    null = xlogy(evaluated.y, mean) - mean - gammaln(evaluated.y + 1.0)
+    return np.asarray(evaluated.log_predictive_density - null)
 
 
 def _log_density(error: Vector, variance: Vector) -> Vector:

@@ -15,9 +15,11 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
-    get_final_estimator,
-    transform_inputs,
+    compute_quantile_residuals,
+    models_counts,
+    predict_distribution,
 )
+from relvec.likelihoods import GaussianPrediction
 from relvec.reporting.subject import Subject
 
 __all__ = ["PredictionSet", "RefitError", "cross_validate", "predict_rows", "refit"]
@@ -31,7 +33,8 @@ class RefitError(ValueError):
 class PredictionSet:
     """Rows with their predictions.
 
-    A regressor gives `mean` and `std`, a classifier `probability`.
+    A regressor gives `mean` and what follows from its predictive distributions, a classifier
+    `probability`.
     """
 
     name: str
@@ -43,12 +46,44 @@ class PredictionSet:
     """Indices of the rows in the data."""
     mean: Vector | None = None
     std: Vector | None = None
+    interval: Matrix | None = None
+    """Bounds of 95 % intervals; None if the predictions are Gaussian."""
+    score: Vector | None = None
+    """Quantile residuals; None if the predictions are Gaussian."""
+    log_density: Vector | None = None
+    """Log predictive density of the targets; None if the predictions are Gaussian."""
+    exposure: Vector | None = None
+    """Exposure of the rows, if the targets are counts."""
     probability: Matrix | None = None
     is_cross_validated: bool = False
     n_shared: int = 0
     """Number of rows that are also among the rows of the report, with the same target."""
     extrapolation: Vector | None = None
     """Degree of extrapolation of each row, from 0 to 1; None if not available."""
+
+    def _gaussian(self) -> GaussianPrediction:
+        assert self.mean is not None
+        assert self.std is not None
+        return GaussianPrediction(self.mean, np.maximum(self.std**2, np.finfo(np.float64).tiny))
+
+    @property
+    def standardised_residuals(self) -> Vector:
+        """Residuals over predictive standard deviations or, if not Gaussian, quantile residuals."""
+        if self.score is not None:
+            return self.score
+        return compute_quantile_residuals(self._gaussian(), self.y)
+
+    @property
+    def log_predictive_density(self) -> Vector:
+        """Log predictive density of each target."""
+        return (
+            self._gaussian().log_density(self.y) if self.log_density is None else self.log_density
+        )
+
+    @property
+    def bounds(self) -> Matrix:
+        """Lower and upper bounds of 95 % intervals."""
+        return self._gaussian().interval(0.95) if self.interval is None else self.interval
 
     @property
     def n_extrapolated(self) -> int:
@@ -60,7 +95,15 @@ class PredictionSet:
         )
 
 
-def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_training: bool) -> PredictionSet:
+def predict_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    name: str,
+    *,
+    is_training: bool,
+    row_values: Vector | None = None,
+) -> PredictionSet:
     """Predict rows with a fitted model."""
     rows = np.arange(len(y))
     if hasattr(estimator, "classes_"):
@@ -69,9 +112,13 @@ def predict_rows(estimator: Any, X: Any, y: Any, name: str, *, is_training: bool
         return PredictionSet(
             name, is_training, y, rows, probability=probability, extrapolation=extrapolation
         )
-    mean, std = _mean_std(estimator, X)
     return PredictionSet(
-        name, is_training, y, rows, mean, std, extrapolation=compute_extrapolation(estimator, X)
+        name,
+        is_training,
+        y,
+        rows,
+        **_predict_targets(estimator, X, y, row_values),
+        extrapolation=compute_extrapolation(estimator, X),
     )
 
 
@@ -93,22 +140,24 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
         splitter = StratifiedKFold(max(n_folds, 2), shuffle=True, random_state=seed)
     if n_folds < 2 or n_rows < 5:
         return None
-    mean, std = np.full(n_rows, np.nan), np.full(n_rows, np.nan)
+    answers: dict[str, Any] = {}
     classes = subject.classes if subject.is_classifier else np.empty(0)
     probability = np.zeros((n_rows, len(classes)))
     for train, test in splitter.split(np.zeros(n_rows), y):
         inputs, targets = _safe_split(subject.estimator, subject.X, y, train)
         new, _ = _safe_split(subject.estimator, subject.X, y, test, train)
-        fold = refit(subject.estimator, inputs, targets)
+        fold = refit(subject.estimator, inputs, targets, **subject.fit_options(train))
         if subject.is_classifier:
             columns = np.searchsorted(classes, fold.classes_)
             probability[np.ix_(test, columns)] = fold.predict_proba(new)
         else:
-            mean[test], std[test] = _mean_std(fold, new)
+            found = _predict_targets(fold, new, y[test], subject.select_row_values(test))
+            for key, values in found.items():
+                answers.setdefault(key, np.full((n_rows, *values.shape[1:]), np.nan))[test] = values
     name, rows = f"{n_folds}-fold cross-validation", np.arange(n_rows)
     if subject.is_classifier:
         return PredictionSet(name, False, y, rows, probability=probability, is_cross_validated=True)
-    return PredictionSet(name, False, y, rows, mean, std, is_cross_validated=True)
+    return PredictionSet(name, False, y, rows, **answers, is_cross_validated=True)
 
 
 def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
@@ -121,8 +170,20 @@ def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
             raise RefitError(str(error)) from error
 
 
-def _mean_std(estimator: Any, X: Any) -> tuple[Vector, Vector]:
-    mean, std = get_final_estimator(estimator).predict(
-        transform_inputs(estimator, X), return_std=True
-    )
-    return np.asarray(mean), np.asarray(std)
+def _predict_targets(
+    estimator: Any, X: Any, y: Vector, row_values: Vector | None
+) -> dict[str, Any]:
+    """Return the predictions of a regressor, and how they compare with the targets."""
+    distribution = predict_distribution(estimator, X, row_values)
+    found: dict[str, Any] = {
+        "mean": np.asarray(distribution.mean),
+        "std": np.sqrt(distribution.variance),
+    }
+    if isinstance(distribution, GaussianPrediction):
+        return found
+    found["interval"] = np.asarray(distribution.interval(0.95))
+    found["score"] = compute_quantile_residuals(distribution, y)
+    found["log_density"] = np.asarray(distribution.log_density(y))
+    if models_counts(estimator):
+        found["exposure"] = np.ones(len(y)) if row_values is None else row_values
+    return found

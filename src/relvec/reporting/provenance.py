@@ -110,8 +110,13 @@ def _has_other_targets(model: Any, y: np.ndarray) -> bool:
     posterior = getattr(outputs[0], "posterior", None) if len(outputs) == 1 else None
     if posterior is None or y.dtype.kind != "f":
         return False
-    if outputs[0].noise is not None:  # its moments are those of weighted rows
-        return False
+    if outputs[0].has_row_variance or outputs[0].noise is not None:
+        return False  # moments of the targets are weighted
+    transform = outputs[0].transform
+    if transform is not None:
+        if not transform.supports(y).all():
+            return True
+        y = transform.forward(y)
     centred = y - y.mean() if posterior.has_intercept else y
     count = len(y) - int(posterior.has_intercept)
     squares = float(centred @ centred)

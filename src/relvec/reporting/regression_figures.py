@@ -10,6 +10,7 @@ from relvec.describing import (
     compute_quantile_band,
 )
 from relvec.reporting.chart import Axis, Chart, format_number, pad_range
+from relvec.reporting.count_figures import make_rootogram
 from relvec.reporting.figures import Figure, choose_rows, describe_rows, thin_indices
 from relvec.reporting.function_figures import (
     Z_95,
@@ -41,7 +42,7 @@ def make_regression_figures(subject: Subject, evaluated: PredictionSet) -> list[
     space = subject.space()
     quality = [
         _predicted_observed(subject, evaluated),
-        _coverage(evaluated),
+        make_rootogram(subject) if subject.counts_events else _coverage(evaluated),
         _residuals(subject, evaluated),
         _quantiles(subject, evaluated),
     ]
@@ -61,7 +62,8 @@ def _predicted_observed(subject: Subject, evaluated: PredictionSet) -> Figure:
     assert evaluated.std is not None
     shown = choose_rows(len(evaluated.y), subject.limits.points)
     y, mean, std = evaluated.y[shown], evaluated.mean[shown], evaluated.std[shown]
-    is_covered = np.abs(y - mean) <= Z_95 * std
+    bounds = evaluated.bounds[shown]
+    is_covered = (bounds[:, 0] <= y) & (y <= bounds[:, 1])
     ends = pad_range(np.r_[y, mean])
     chart = Chart(
         "predicted against observed",
@@ -72,7 +74,7 @@ def _predicted_observed(subject: Subject, evaluated: PredictionSet) -> Figure:
     chart.segments([[ends[0], ends[0], ends[1], ends[1]]], "axis")
     row = evaluated.row[shown]
     for style, which in (("model", is_covered), ("other", ~is_covered)):
-        low, high = (np.clip(mean[which] + s * Z_95 * std[which], *ends) for s in (-1, 1))
+        low, high = np.clip(bounds[which], *ends).T
         if len(shown) <= 400:
             chart.whiskers(y[which], low, high, f"{style} whisker")
         tips = [
@@ -119,10 +121,11 @@ def _coverage(evaluated: PredictionSet) -> Figure:
 
 def _residuals(subject: Subject, evaluated: PredictionSet) -> Figure:
     assert evaluated.mean is not None
-    assert evaluated.std is not None
     shown = choose_rows(len(evaluated.y), subject.limits.points)
-    mean, score = evaluated.mean[shown], ((evaluated.y - evaluated.mean) / evaluated.std)[shown]
-    largest = max(3.0, float(np.abs(score).max()) * 1.05)
+    mean, score = evaluated.mean[shown], evaluated.standardised_residuals[shown]
+    # minus infinity is the residual of a target that a transform rules out
+    largest = max(3.0, float(np.abs(score[np.isfinite(score)]).max(initial=0.0)) * 1.05)
+    score = np.clip(score, -largest, largest)
     chart = Chart(
         "standardised residuals against predictions",
         Axis(*pad_range(mean), "predictive mean"),
@@ -136,10 +139,24 @@ def _residuals(subject: Subject, evaluated: PredictionSet) -> Figure:
     ]
     chart.dots(mean, score, "model", tips, 2.8)
     caption = (
-        "Residual / predictive standard deviation. There should be no pattern, and 95 % of rows "
-        "should lie in the grey band."
+        f"{_define_residuals(evaluated)} There should be no pattern, and 95 % of rows should lie "
+        "in the grey band."
     )
     return Figure("Standardised residuals", f"{caption} {describe_rows(evaluated)}", chart.svg())
+
+
+def _define_residuals(evaluated: PredictionSet) -> str:
+    if evaluated.exposure is not None:
+        return (
+            "Randomised quantile residuals: standard normal if the predictive distributions of the "
+            "counts are right."
+        )
+    if evaluated.score is not None:
+        return (
+            "Quantile residuals: the standard normal quantile of the predictive probability of "
+            "each target, with the noise at its row."
+        )
+    return "Residual / predictive standard deviation."
 
 
 def _extrapolation(subject: Subject, evaluated: PredictionSet) -> Figure:
@@ -152,7 +169,7 @@ def _extrapolation(subject: Subject, evaluated: PredictionSet) -> Figure:
         each[shown]
         for each in (evaluated.extrapolation, evaluated.y, evaluated.mean, evaluated.std)
     )
-    low, high = mean - Z_95 * std, mean + Z_95 * std
+    low, high = evaluated.bounds[shown].T
     chart = Chart(
         "predictions against the degree of extrapolation",
         Axis(-0.03, 1.03, "degree of extrapolation"),
@@ -190,9 +207,8 @@ def _extrapolation(subject: Subject, evaluated: PredictionSet) -> Figure:
 
 
 def _quantiles(subject: Subject, evaluated: PredictionSet) -> Figure:
-    assert evaluated.mean is not None
-    assert evaluated.std is not None
-    score = (evaluated.y - evaluated.mean) / evaluated.std
+    score = evaluated.standardised_residuals
+    score = score[np.isfinite(score)]
     order = np.argsort(score)
     expected, band = compute_normal_quantiles(len(score)), compute_quantile_band(len(score))
     shown = thin_indices(len(score), subject.limits.quantiles)
@@ -205,14 +221,14 @@ def _quantiles(subject: Subject, evaluated: PredictionSet) -> Figure:
     low, high = np.clip(band[:, shown], chart.y.low, chart.y.high)
     chart.band(x, low, high, "grey")
     chart.segments([[x[0], x[0], x[-1], x[-1]]], "axis")
-    rows = evaluated.row[order][shown]
+    rows = evaluated.row[np.isfinite(evaluated.standardised_residuals)][order][shown]
     tips = [
         f"row {i}: standardised residual {format_number(b)}, normal quantile {format_number(a)}"
         for i, a, b in zip(rows, x, y, strict=True)
     ]
     chart.dots(x, y, "model", tips, 2.8)
     caption = (
-        "On the line, the residuals are normal with the predicted variance. Grey: pointwise 95 % "
-        "band."
+        f"{'' if evaluated.score is None else 'Quantile residuals. '}On the line, the residuals "
+        "agree with the predictive distributions. Grey: pointwise 95 % band."
     )
     return Figure("Normal Q–Q plot", caption, chart.svg())

@@ -10,15 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
-from relvec.describing import summarise_fit
+from relvec.describing import find_transform, models_counts, summarise_fit
 from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import BiasVariance, compute_bias_variance
 from relvec.reporting.chart import format_number
 from relvec.reporting.classification_figures import make_classification_figures
-from relvec.reporting.evidence import EvidenceSummary, compute_evidence_summary
+from relvec.reporting.evidence import (
+    EvidenceSummary,
+    compute_evidence_summary,
+    has_simple_noise,
+)
 from relvec.reporting.figures import make_relevance_figure, make_trace_figure, make_weight_figure
 from relvec.reporting.findings import collect_findings
-from relvec.reporting.metrics import REGRESSION_METRICS, Metric, make_classification_metrics
+from relvec.reporting.metrics import (
+    COUNT_METRICS,
+    REGRESSION_METRICS,
+    Metric,
+    make_classification_metrics,
+)
+from relvec.reporting.noise import assess_noise
+from relvec.reporting.noise_section import render_noise_section
 from relvec.reporting.null_model import HeldOutGain, compute_held_out_gain
 from relvec.reporting.page import Page, Section, render_figure, render_model_facts
 from relvec.reporting.predictions import PredictionSet, RefitError, cross_validate, predict_rows
@@ -81,7 +92,9 @@ def make_report(
     X: Any,
     y: Any,
     *,
-    held_out: tuple[Any, Any] | None = None,
+    held_out: tuple[Any, ...] | None = None,
+    noise_variance: Any = None,
+    exposure: Any = None,
     title: str | None = None,
     path: str | Path | None = None,
     names: Any = None,
@@ -105,7 +118,12 @@ def make_report(
     y : array-like of shape (n_samples,)
         Their targets.
     held_out : tuple of X and y, optional
-        Held-out rows, on which the model is evaluated.
+        Held-out rows, on which the model is evaluated; with their noise variances or exposures as
+        third entry, if those of `X` are given.
+    noise_variance : array-like of shape (n_samples,), optional
+        Noise variance of each row, if the model was fitted with known noise.
+    exposure : array-like of shape (n_samples,), optional
+        Exposure of each row, if the model was fitted to counts with exposures.
     title : str, optional
         Title of the page.
     path : str or Path, optional
@@ -152,12 +170,22 @@ def make_report(
     n_fits = check_integer("n_bootstrap", n_bootstrap, minimum=0)
     if n_folds == 1:
         raise ValueError("cv must be 0 for no cross-validation, or at least 2 folds; got 1.")
-    subject = Subject.build(model, X, y, names=names, target=target, rows=rows)
+    subject = Subject.build(
+        model,
+        X,
+        y,
+        names=names,
+        target=target,
+        rows=rows,
+        row_values=_choose_known(model, noise_variance, exposure),
+    )
     problems: list[str] = []
     samples = _make_predictions(subject, held_out, n_folds, random_state, problems)
     metrics = (
         make_classification_metrics(subject.classes)
         if subject.is_classifier
+        else COUNT_METRICS
+        if subject.counts_events
         else REGRESSION_METRICS
     )
     values = {
@@ -166,19 +194,35 @@ def make_report(
     }
     facts, gain = compute_evidence_summary(subject), compute_held_out_gain(subject, samples[-1])
     split = _decompose_error(subject, n_fits, random_state, problems)
+    own = samples[-1 if held_out is None else -2]
+    noise = assess_noise(subject, own)
     heading = title or f"{type(subject.model).__name__}: {target}"
+    sections = _sections(subject, samples, metrics, values, _evidence(subject, facts, gain), split)
+    if noise is not None:
+        # after the plots, before evidence, weights and model
+        position = [each.key for each in sections].index("evidence")
+        title_and_content = render_noise_section(subject, own, noise)
+        sections.insert(position, Section("noise", *title_and_content))
     page = Page(
         title=heading,
         sub=_subtitle(subject),
         lead=_lead(subject, samples, values),
         tiles=_tiles(subject, facts),
-        findings=collect_findings(subject, samples, facts, gain, problems),
-        sections=_sections(
-            subject, samples, metrics, values, _evidence(subject, facts, gain), split
-        ),
+        findings=collect_findings(subject, samples, facts, gain, problems, noise),
+        sections=sections,
     )
     report = Report(heading, page.html(), values, facts, gain, split)
     return report if path is None else replace(report, path=report.save(path))
+
+
+def _choose_known(model: Any, noise_variance: Any, exposure: Any) -> Any:
+    """Return the values of the rows that the model takes; raise if it does not take them."""
+    wrong, needed = (noise_variance, "exposure") if models_counts(model) else (exposure, "noise")
+    if wrong is not None:
+        given = "noise_variance" if needed == "exposure" else "exposure"
+        kind = "counts" if needed == "exposure" else "other targets than counts"
+        raise ValueError(f"{given} does not apply to a model of {kind}. Omit it.")
+    return exposure if models_counts(model) else noise_variance
 
 
 def _check_path(path: Path) -> None:
@@ -206,21 +250,46 @@ def _make_predictions(
     """Make the sets of predictions; the last is the one by which the model is evaluated."""
     name = "training rows" if subject.are_training else "given rows"
     is_training = subject.provenance.include_training
-    samples = [predict_rows(subject.estimator, subject.X, subject.y, name, is_training=is_training)]
+    samples = [
+        predict_rows(
+            subject.estimator,
+            subject.X,
+            subject.y,
+            name,
+            is_training=is_training,
+            row_values=subject.row_values,
+        )
+    ]
     if subject.are_training and n_folds:
         with _record_failure(problems, "No cross-validation"):
             out_of_fold = cross_validate(subject, n_folds, seed)
             samples += [] if out_of_fold is None else [out_of_fold]
     if held_out is not None:
-        if not isinstance(held_out, tuple | list) or len(held_out) != 2:
-            raise ValueError("held_out must be a pair (X, y) of held-out rows.")
+        n_needed = 2 if subject.row_values is None else 3
+        if not isinstance(held_out, tuple | list) or len(held_out) != n_needed:
+            if n_needed == 2:
+                raise ValueError("held_out must be a pair (X, y) of held-out rows.")
+            raise ValueError(
+                "held_out must be a triple of held-out rows: X, y, and their noise variances or "
+                "exposures."
+            )
         other = Subject.build(
-            subject.estimator, *held_out, names=subject.names, target=subject.target, rows="new"
+            subject.estimator,
+            *held_out[:2],
+            names=subject.names,
+            target=subject.target,
+            rows="new",
+            row_values=held_out[2] if n_needed == 3 else None,
         )
         shared = count_shared_rows(subject.estimator, subject.X, subject.y, other.X, other.y)
         is_training = subject.are_training and shared == other.n_rows
         held = predict_rows(
-            other.estimator, other.X, other.y, "held-out rows", is_training=is_training
+            other.estimator,
+            other.X,
+            other.y,
+            "held-out rows",
+            is_training=is_training,
+            row_values=other.row_values,
         )
         samples.append(replace(held, n_shared=shared or 0))
     return samples
@@ -231,7 +300,8 @@ def _decompose_error(
 ) -> BiasVariance | None:
     """Compute the bias–variance decomposition of a regression; None if it cannot be refitted."""
     split = None
-    if subject.are_training and not subject.is_classifier and n_fits > 1:
+    is_gaussian = not subject.is_classifier and not subject.counts_events
+    if subject.are_training and is_gaussian and n_fits > 1:
         with _record_failure(problems, "No bias–variance decomposition"):
             split = compute_bias_variance(subject, n_fits, seed)
     return split
@@ -300,6 +370,7 @@ def _describe_metrics(samples: list[PredictionSet]) -> str:
 
 def _subtitle(subject: Subject) -> str:
     task = "Classification" if subject.is_classifier else "Regression"
+    task = "Regression of counts" if subject.counts_events else task
     n_features = subject.model.n_features_in_
     parts = [task, f"target {subject.target}", f"{subject.n_rows} rows"]
     parts.append("1 feature" if n_features == 1 else f"{n_features} features")
@@ -321,6 +392,12 @@ def _lead(
             f"Error rate on {rows}: {100 * metrics['error_rate']:.1f} %; log loss "
             f"{format_number(metrics['log_loss'])} nats; {len(subject.classes)} classes. {size}"
         )
+    if subject.counts_events:
+        return (
+            f"Poisson deviance of {subject.target} on {rows}: "
+            f"{format_number(metrics['deviance'])} (D² {format_number(metrics['d2'], 2)}). 95 % "
+            f"intervals cover {100 * metrics['coverage_95']:.1f} % of the counts. {size}"
+        )
     return (
         f"RMSE of {subject.target} on {rows}: {format_number(metrics['rmse'])}"
         f"{_describe_r_squared(metrics['r2'])}. 95 % intervals cover "
@@ -336,6 +413,16 @@ def _describe_r_squared(r_squared: float) -> str:
     return f" (R² {format_number(r_squared, 2)})"
 
 
+def _noise_tiles(subject: Subject, noise_std: float) -> list[tuple[str, str]]:
+    """Return transform of the target and noise, if it is the same everywhere."""
+    transform, output = find_transform(subject.model), subject.model.outputs_[0]
+    of = "" if transform is None else " of the transformed target"
+    tiles = [] if transform is None else [("transform of the target", str(transform))]
+    if has_simple_noise(output):
+        tiles.append((f"noise{of} (standard deviation)", format_number(noise_std)))
+    return tiles
+
+
 def _tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
     summary = summarise_fit(subject.model)
     assert summary is not None
@@ -346,7 +433,7 @@ def _tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
     if summary.classes is not None:
         tiles.append(("classes", str(len(summary.classes))))
     if summary.noise_std is not None and summary.effective_dof is not None:
-        tiles.append(("noise (standard deviation)", format_number(float(summary.noise_std[0]))))
+        tiles += _noise_tiles(subject, float(summary.noise_std[0]))
         tiles.append(
             ("effective degrees of freedom", format_number(float(summary.effective_dof[0])))
         )

@@ -10,13 +10,15 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
-from relvec._typing import Matrix
+from relvec._typing import Matrix, Vector
 from relvec.bases import ColumnAtoms
 from relvec.describing import (
     check_labels,
     get_feature_names,
     get_final_estimator,
+    lacks_noise,
     match_container,
+    models_counts,
     transform_inputs,
 )
 from relvec.reporting.limits import ReportLimits
@@ -39,18 +41,30 @@ class FeatureSpace:
 
     def predict(self, rows: Matrix, **options: Any) -> Any:
         """Predict targets at new inputs."""
-        return get_final_estimator(self.estimator).predict(self._transform(rows), **options)
+        return get_final_estimator(self.estimator).predict(self.transform(rows), **options)
+
+    def predict_interval(self, rows: Matrix, **options: Any) -> Matrix:
+        """Predict 95 % intervals at new inputs."""
+        model = get_final_estimator(self.estimator)
+        return np.asarray(model.predict_interval(self.transform(rows), 0.95, **options))
+
+    def predict_log_rate(self, rows: Matrix) -> tuple[Vector, Vector]:
+        """Predict the log rate of counts at new inputs, with its standard deviation."""
+        model = get_final_estimator(self.estimator)
+        mean, std = model.predict_log_rate(self.transform(rows), return_std=True)
+        return mean, std
 
     def predict_proba(self, rows: Matrix) -> Matrix:
         """Predict class probabilities at new inputs."""
-        return np.asarray(get_final_estimator(self.estimator).predict_proba(self._transform(rows)))
+        return np.asarray(get_final_estimator(self.estimator).predict_proba(self.transform(rows)))
 
     def evaluate_basis(self, rows: Matrix) -> Matrix:
         """Evaluate the basis functions of the model at new inputs."""
-        transformed = np.asarray(self._transform(rows), dtype=np.float64)
+        transformed = np.asarray(self.transform(rows), dtype=np.float64)
         return np.asarray(get_final_estimator(self.estimator).atoms_.evaluate(transformed))
 
-    def _transform(self, rows: Matrix) -> Any:
+    def transform(self, rows: Matrix) -> Any:
+        """Return new inputs as the model takes them."""
         return transform_inputs(self.estimator, match_container(rows, self.table))
 
 
@@ -70,12 +84,22 @@ class Subject:
     target: str
     provenance: Provenance
     """Whether the model was fitted to these rows."""
+    row_values: Vector | None = None
+    """Noise variances of the rows or, of counts, their exposures; None if not given."""
     limits: ReportLimits = field(default_factory=ReportLimits)
     """Limits on the amount of content."""
 
     @classmethod
     def build(
-        cls, estimator: Any, X: Any, y: Any, *, names: Any, target: str, rows: str
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        names: Any,
+        target: str,
+        rows: str,
+        row_values: Any = None,
     ) -> Subject:
         """Check the arguments and determine whether the rows are the training rows."""
         check_is_fitted(estimator)
@@ -100,7 +124,8 @@ class Subject:
             names = getattr(X, "columns", None)
         found = get_feature_names(estimator, int(model.n_features_in_), names)
         provenance = find_provenance(estimator, X, targets, rows)
-        return cls(estimator, X, targets, found, target, provenance)
+        known = _check_row_values(model, row_values, len(targets))
+        return cls(estimator, X, targets, found, target, provenance, known)
 
     @property
     def are_training(self) -> bool:
@@ -133,6 +158,36 @@ class Subject:
     def count_units(self, count: int) -> str:
         """Return a count with its noun, such as "3 relevance vectors"."""
         return f"{count} {self.unit if count == 1 else self.units}"
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether the targets are counts."""
+        return models_counts(self.model)
+
+    @property
+    def response(self) -> str:
+        """Name of what is predicted per unit of exposure: the target, or its rate."""
+        has_exposure = self.counts_events and self.row_values is not None
+        return f"{self.target} per unit of exposure" if has_exposure else self.target
+
+    @property
+    def rates(self) -> np.ndarray:
+        """Targets per unit of exposure; the targets themselves without exposures."""
+        is_rate = self.counts_events and self.row_values is not None
+        return self.y / self.row_values if is_rate else self.y
+
+    def select_row_values(self, rows: Any) -> Vector | None:
+        """Return the noise variances or exposures of some rows; None if not given."""
+        return None if self.row_values is None else self.row_values[rows]
+
+    def fit_options(self, rows: Any = slice(None), *, is_pipeline: bool = True) -> dict[str, Any]:
+        """Return the arguments of `fit` for some rows besides inputs and targets."""
+        if self.row_values is None:
+            return {}
+        name = "exposure" if self.counts_events else "noise_variance"
+        if is_pipeline and self.model is not self.estimator:
+            name = f"{self.estimator.steps[-1][0]}__{name}"
+        return {name: self.row_values[rows]}
 
     @property
     def is_classifier(self) -> bool:
@@ -178,6 +233,24 @@ def _one_target(model: Any, y: Any) -> np.ndarray:
             "make a report for each target."
         )
     return targets
+
+
+def _check_row_values(model: Any, values: Any, n_rows: int) -> Vector | None:
+    """Check noise variances or exposures of the rows."""
+    if values is None:
+        if lacks_noise(model):
+            raise ValueError(
+                f"{type(model).__name__} was fitted with noise_variance for each row; give the "
+                "noise_variance of the rows of the report, and of held_out=(X, y, noise_variance)."
+            )
+        return None
+    known = np.asarray(values, dtype=np.float64)
+    if known.shape != (n_rows,) or not (np.isfinite(known).all() and (known >= 0.0).all()):
+        raise ValueError(
+            "noise_variance or exposure must be one finite, non-negative number per row, "
+            f"{n_rows} in total; got an array of shape {known.shape}."
+        )
+    return known
 
 
 def _as_numbers(targets: np.ndarray) -> np.ndarray:

@@ -26,8 +26,9 @@ def fit(
         str,
         typer.Option(
             metavar="TASK",
-            help="auto, regression or classification. auto selects classification if the target "
-            "is text or true/false, or has two values, or at most ten different whole numbers.",
+            help="auto, regression, counts (numbers of events) or classification. auto selects "
+            "classification if the target is text or true/false, or has two values, or at most ten "
+            "different whole numbers; counts only with --exposure.",
         ),
     ] = "auto",
     model: Annotated[
@@ -51,6 +52,53 @@ def fit(
         typer.Option(
             metavar="COLUMN",
             help="Treat the numbers in this column as categories. Can be repeated.",
+        ),
+    ] = None,
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="NOISE",
+            help="Noise of a regression: constant, heteroscedastic (its variance depends on the "
+            "features), student_t or contaminated (outliers), or robust (one of the last two, "
+            "by evidence).",
+        ),
+    ] = "constant",
+    noise_variance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the known noise variance of each row, in squared units of the "
+            "target. It is not used as a feature.",
+        ),
+    ] = None,
+    noise_std: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The same with standard deviations, such as measurement errors.",
+        ),
+    ] = None,
+    scale_noise: Annotated[
+        bool,
+        typer.Option(
+            "--scale-noise", help="The known noise is known up to a factor, which is estimated."
+        ),
+    ] = False,
+    target_transform: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TRANSFORM",
+            help="Transform of the target of a regression: auto (the one with the largest "
+            "evidence, if any gains), log, yeo-johnson or none. Default: auto, or none with "
+            "--noise, --noise-variance or --noise-std.",
+        ),
+    ] = None,
+    exposure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the exposure of each row, such as time or area: counts are exposure "
+            "times rate. It is not used as a feature.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(metavar="K", help="Number of cross-validation folds.")] = 5,
@@ -82,6 +130,7 @@ def fit(
 
     def work(console: CommandConsole) -> None:
         from relvec.cli.fitting import FitRequest, fit_command
+        from relvec.cli.noise_options import NoiseRequest
 
         fit_command(
             console,
@@ -96,6 +145,14 @@ def fit(
                 categorical=categorical or (),
                 max_categories=max_categories,
                 max_rows=max_rows,
+                noise=NoiseRequest(
+                    kind=noise,
+                    variance=noise_variance,
+                    std=noise_std,
+                    scale=scale_noise,
+                    exposure=exposure,
+                    transform=target_transform,
+                ),
                 folds=folds,
                 with_cv=not no_cv,
                 seed=seed,

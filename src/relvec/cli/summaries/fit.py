@@ -8,6 +8,7 @@ from relvec.cli.console import escape_controls
 from relvec.cli.errors import format_names
 from relvec.cli.limits import LIMITS
 from relvec.cli.models import MODELS, model_title
+from relvec.cli.noise_options import noise_lines
 from relvec.cli.summaries.parts import (
     bar_chart,
     format_mean,
@@ -23,18 +24,28 @@ __all__ = ["CV_COLUMNS", "DEFINITIONS", "cv_tables", "fit_summary", "importance_
 
 CV_COLUMNS = {
     "regression": (("rmse", "RMSE", ""), ("r2", "R²", "decimals"), ("mlpd", "MLPD", "")),
+    "counts": (("deviance", "deviance", ""), ("d2", "D²", "decimals"), ("mlpd", "MLPD", "")),
     "classification": (("error_rate", "error rate", "percent"), ("log_loss", "log loss", "")),
 }
 """Metric, heading and number format of each column of the cross-validation table."""
 DEFINITIONS = {
     "mae": "MAE: mean absolute error.",
     "r2": "R²: fraction of the variance explained.",
+    "deviance": "deviance: mean Poisson deviance; lower is better.",
+    "d2": "D²: fraction of the deviance explained.",
     "mlpd": "MLPD: mean log predictive density; higher is better.",
     "log_loss": "log loss: mean of -log(probability of the true class); lower is better.",
     "confidence": "mean confidence: mean probability of the predicted class.",
 }
 """Definitions of metrics, printed below tables."""
-CRITERION = {"regression": "highest MLPD", "classification": "lowest log loss"}
+CRITERION = {
+    "regression": "highest MLPD",
+    "counts": "highest MLPD",
+    "classification": "lowest log loss",
+}
+PROBLEMS = {"regression": "Regression of", "counts": "Regression of counts of"}
+IMPORTANCE = {"regression": "RMSE", "counts": "deviance", "classification": "log loss"}
+"""Metric whose increase is the permutation importance."""
 KIND_NAMES = {"number": "numeric", "date": "date", "category": "categorical"}
 
 
@@ -53,8 +64,8 @@ def headline(facts: dict[str, Any]) -> str:
     kinds = [column["kind"] for column in facts["columns"]]
     target = escape_controls(facts["target"])
     task = (
-        f"Regression of {target} on"
-        if facts["task"] == "regression"
+        f"{PROBLEMS[facts['task']]} {target} on"
+        if facts["task"] in PROBLEMS
         else f"Classification of {target} ({len(facts['classes'])} classes) from"
     )
     counts = ", ".join(f"{kinds.count(k)} {name}" for k, name in KIND_NAMES.items() if k in kinds)
@@ -67,6 +78,8 @@ def _main_result(facts: dict[str, Any]) -> str:
     metrics = facts["cross_validation"]["models"][facts["model"]]
     if facts["task"] == "regression":
         result = f"RMSE on held-out rows: {format_number(metrics['rmse']['mean'])}"
+    elif facts["task"] == "counts":
+        result = f"Deviance on held-out rows: {format_number(metrics['deviance']['mean'])}"
     else:
         result = f"Error rate on held-out rows: {format_percent(metrics['error_rate'])}"
     n, noun = facts["n_basis_functions"], _basis_noun(facts)
@@ -101,8 +114,7 @@ def model_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     noun = _basis_noun(facts)
     of_rows = f" of {facts['rows']['used']} rows" if noun == "relevance vectors" else ""
     lines = [("model", _describe_choice(facts)), (noun, f"{facts['n_basis_functions']}{of_rows}")]
-    if facts.get("noise_std") is not None:
-        lines.append(("noise std", format_number(facts["noise_std"])))
+    lines += noise_lines(facts)
     ours = facts.get("cross_validation", {}).get("models", {}).get(facts["model"], {})
     if "coverage" in ours:
         lines.append(
@@ -137,7 +149,7 @@ def importance_parts(facts: dict[str, Any]) -> list[Any]:
         return []
     others = [name for name in importance if name not in positive]
     n_shown = LIMITS.shown_importances
-    metric = "RMSE" if facts["task"] == "regression" else "log loss"
+    metric = IMPORTANCE[facts["task"]]
     rows = "held-out" if "cross_validation" in facts else "training"
     sentences = [
         f"Permutation importance: increase in {metric} when the values of a column are permuted "

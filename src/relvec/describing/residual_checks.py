@@ -1,0 +1,162 @@
+"""Checks of the noise of a regressor by its standardised residuals, and the option that helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import binom, kurtosis, kurtosistest, norm, skew, skewtest
+
+from relvec._typing import Vector
+from relvec.describing.distributions import lacks_noise
+from relvec.describing.models import get_final_estimator
+from relvec.describing.noise import NoiseConstancy, assess_residual_constancy
+
+__all__ = ["NoiseAdvice", "ResidualChecks", "advise_on_noise", "check_residuals"]
+
+
+@dataclass(frozen=True)
+class CheckLimits:
+    """From which size and significance on a deviation is worth another option."""
+
+    n_rows: int = 30
+    """With fewer rows nothing is said: p-values are approximate, and tests have no power."""
+    p_value: float = 0.001
+    """Significance of skewness and tails. A report of pure normal noise then has a false alarm in
+    less than one of 300 cases."""
+    skewness: float = 0.5
+    kurtosis: float = 1.0
+    """Smaller values change 95 % intervals by less than a tenth of their length."""
+    factor: float = 1.5
+    """Ratio of actual to known noise variance, or its inverse, that is worth estimating."""
+
+
+LIMITS = CheckLimits()
+
+
+class ResidualChecks(NamedTuple):
+    """Moments of standardised residuals, which are standard normal if the model is right."""
+
+    n_rows: int
+    mean_square: float
+    skewness: float
+    skewness_p: float
+    kurtosis: float
+    """Excess kurtosis: zero for normal residuals, positive for heavier tails."""
+    kurtosis_p: float
+    n_beyond: int
+    """Residuals beyond four standard deviations."""
+    beyond_p: float
+    """Probability of at least as many if the residuals are normal."""
+    constancy: NoiseConstancy
+
+    @property
+    def is_skewed(self) -> bool:
+        """Whether the residuals are significantly skewed."""
+        return abs(self.skewness) > LIMITS.skewness and self.skewness_p < LIMITS.p_value
+
+    @property
+    def is_heavy_tailed(self) -> bool:
+        """Whether the residuals have significantly heavier tails than a normal distribution."""
+        has_kurtosis = self.kurtosis > LIMITS.kurtosis and self.kurtosis_p < LIMITS.p_value
+        return has_kurtosis or self.beyond_p < LIMITS.p_value
+
+
+class NoiseAdvice(NamedTuple):
+    """A finding about the noise, and the option that models it."""
+
+    finding: str
+    option: str
+    value: str
+
+
+def check_residuals(estimator: Any, X: Any, score: Vector) -> ResidualChecks | None:
+    """Check standardised residuals; None if there are too few.
+
+    Parameters
+    ----------
+    estimator : regressor or pipeline
+        Fitted to one target.
+    X : array-like or data frame
+        Inputs of the rows.
+    score : ndarray of shape (n_samples,)
+        Standardised residuals, or quantile residuals, preferably of held-out rows.
+
+    Examples
+    --------
+    >>> from relvec import RVMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, size=(300, 1))
+    >>> y = np.sin(6 * X[:, 0]) + 0.1 * rng.standard_t(2, size=300)
+    >>> model = RVMRegressor().fit(X, y)
+    >>> mean, std = model.leave_one_out(X, y)
+    >>> checks = check_residuals(model, X, (y - mean) / std)
+    >>> checks.is_heavy_tailed
+    True
+    >>> advise_on_noise(checks, model).value
+    'robust'
+    """
+    score = np.where(np.isfinite(score), score, np.sign(score) * 8.2)
+    if len(score) < LIMITS.n_rows or not np.ptp(score) > 0.0:
+        return None
+    n_beyond = int(np.count_nonzero(np.abs(score) > 4.0))
+    beyond_p = float(binom.sf(n_beyond - 1, len(score), 2.0 * norm.sf(4.0)))
+    return ResidualChecks(
+        len(score),
+        float(np.mean(score**2)),
+        float(skew(score)),
+        float(skewtest(score).pvalue),
+        float(kurtosis(score)),
+        float(kurtosistest(score).pvalue),
+        n_beyond,
+        beyond_p,
+        assess_residual_constancy(estimator, X, score),
+    )
+
+
+def advise_on_noise(checks: ResidualChecks, estimator: Any) -> NoiseAdvice | None:
+    """Return the most urgent finding about the noise, if an option helps that is not in use.
+
+    Skewed targets have unequal noise and heavy tails too, and unequal noise has heavy tails, so
+    they are considered in this order.
+    """
+    model = get_final_estimator(estimator)
+    if lacks_noise(model):
+        return _advise_on_known_noise(checks, model)
+    if checks.is_skewed and getattr(model, "target_transform", None) is None:
+        finding = f"The residuals are skewed (skewness {checks.skewness:.1f})."
+        return NoiseAdvice(finding, "target_transform", "auto")
+    if model.noise != "constant":
+        return None
+    constancy = checks.constancy
+    if constancy.recommends_heteroscedastic:
+        finding = (
+            f"The noise is not constant ({_format_p(constancy.p_value)}): its standard deviation "
+            f"is about {min(constancy.ratio, 99.0):.1f} times as large in the noisiest quarter of "
+            "the rows as in the quietest."
+        )
+        return NoiseAdvice(finding, "noise", "heteroscedastic")
+    if checks.is_heavy_tailed:
+        finding = (
+            f"The residuals have heavy tails (excess kurtosis {checks.kurtosis:.1f}; "
+            f"{checks.n_beyond} of {checks.n_rows} beyond 4 standard deviations): outliers."
+        )
+        return NoiseAdvice(finding, "noise", "robust")
+    return None
+
+
+def _advise_on_known_noise(checks: ResidualChecks, model: Any) -> NoiseAdvice | None:
+    """Compare the known noise with the residuals."""
+    ratio = checks.mean_square
+    if model.scale_noise or 1.0 / LIMITS.factor < ratio < LIMITS.factor:
+        return None
+    finding = (
+        f"The squared residuals are {ratio:.2g} times as large as the known noise implies: the "
+        "given variances may be known up to a factor only."
+    )
+    return NoiseAdvice(finding, "scale_noise", "")
+
+
+def _format_p(p_value: float) -> str:
+    return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.2g}"
