@@ -156,7 +156,7 @@ def test_weights_are_copies_of_rows():
     ):
         np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(
-        weighted.model.row_variance(X, count.astype(float)), weighted.variance, rtol=1e-12
+        weighted.model.row_variance(X, SQUARE, count.astype(float)), weighted.variance, rtol=1e-12
     )
 
 
