@@ -12,6 +12,7 @@ from relvec._typing import IndexArray, Vector
 from relvec.describing import (
     Weights,
     collect_weights,
+    find_transform,
     get_feature_gain,
     get_objective_traces,
     order_features,
@@ -189,6 +190,10 @@ def _weight_caption(subject: Subject) -> str:
     if subject.unit != "feature":
         return "Weights of the basis functions, posterior mean ± one standard deviation."
     response = f"the prediction of {subject.target}"
+    if subject.counts_events:
+        response = "the log rate"
+    elif find_transform(subject.model) is not None:
+        response = f"the transformed {subject.target}"
     if subject.is_classifier:
         response = "the log odds" if len(subject.classes) == 2 else "the logit of a class"
     return f"Change in {response} per unit increase of each feature."

@@ -162,14 +162,25 @@ def _make_level_figure(subject: Subject) -> Figure | None:
         x, line_x, label = space.inputs[:, 0], along.values, along.name
         std, band = _predict_level(subject, space.transform(along.X))
     else:
-        x, label = base.mean, "prediction" if transform is None else "transformed prediction"
-        order = np.argsort(x)
-        line_x = x[order]
         std, band = _predict_level(subject, transform_inputs(subject.estimator, subject.X))
-        std, band = std[order], None if band is None else band[order]
+        predicted = "prediction" if transform is None else "transformed prediction"
+        candidates = [(base.mean, predicted), *zip(space.inputs.T, space.names, strict=True)]
+        x, label = max(candidates, key=lambda each: _measure_association(each[0], std))
+        order = np.argsort(x, kind="stable")
+        line_x, std, band = x[order], std[order], None if band is None else band[order]
     return _draw_level(
         subject, (x, size), (line_x, std, band), label, is_line=len(space.names) == 1
     )
+
+
+def _measure_association(x: Vector, std: Vector) -> float:
+    """Return how much of the noise level neighbours along x have in common, at most one."""
+    spread = float(np.var(std))
+    if not spread > 0.0:
+        return 0.0  # constant noise: the first candidate, the prediction
+    # Half the mean squared difference of neighbours is the variance that x does not explain.
+    steps = np.diff(std[np.argsort(x, kind="stable")])
+    return 1.0 - 0.5 * float(np.mean(steps**2)) / spread
 
 
 def _predict_level(subject: Subject, inputs: Any) -> tuple[Vector, Matrix | None]:

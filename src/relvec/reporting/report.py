@@ -413,6 +413,13 @@ def _describe_r_squared(r_squared: float) -> str:
     return f" (R² {format_number(r_squared, 2)})"
 
 
+def _describe_counts(model: Any) -> str:
+    """Return the likelihood of a model of counts."""
+    if model.likelihood_ == "poisson":
+        return "Poisson"
+    return f"negative binomial, shape {format_number(float(model.shape_))}"
+
+
 def _noise_tiles(subject: Subject, noise_std: float) -> list[tuple[str, str]]:
     """Return transform of the target and noise, if it is the same everywhere."""
     transform, output = find_transform(subject.model), subject.model.outputs_[0]
@@ -432,6 +439,8 @@ def _tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
     ]
     if summary.classes is not None:
         tiles.append(("classes", str(len(summary.classes))))
+    if subject.counts_events:
+        tiles.append(("distribution of counts", _describe_counts(subject.model)))
     if summary.noise_std is not None and summary.effective_dof is not None:
         tiles += _noise_tiles(subject, float(summary.noise_std[0]))
         tiles.append(
