@@ -95,6 +95,7 @@ EXAMPLES = [
     "quickstart.py",
     "how_sparsity_arises.py",
     "error_bars.py",
+    "heteroscedastic_noise.py",
     "outliers.py",
     "skewed_targets.py",
     "photograph_line.py",

@@ -85,14 +85,13 @@ axes.spines[["top", "right"]].set_visible(False)
 # More and more outliers
 # ----------------------
 # The error of the default grows with the first outliers. That of robust noise hardly grows up to
-# 30 %
-# of outliers; with more, some of the fits fail. Without outliers both fits are the same.
+# 30 % of outliers; with more, some of the fits fail. Without outliers both fits are the same.
 
 shares = np.array([0.0, 0.1, 0.2, 0.3, 0.4])
 errors = {noise: np.zeros((len(shares), 3)) for noise in ("constant", "robust")}
 for row, share in enumerate(shares):
     for seed in range(3):
-        x, y, _ = make_rows(seed, share)
+        x, y, _ = make_rows(seed, share, n_rows=120)
         for noise, values in errors.items():
             mean = RVMRegressor(noise=noise).fit(x, y).predict(line)
             values[row, seed] = np.sqrt(np.mean((mean - truth) ** 2)) / 0.1

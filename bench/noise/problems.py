@@ -105,7 +105,7 @@ def _friedman(n: int, rng: np.random.Generator) -> Any:
 
 
 def _read_split(name: str, number: int, most: int | None) -> Rows:
-    data = read_set(name)
+    data = read_set(f"{name}.npz")
     if name == "engel":  # no published splits: random ones
         order = np.random.RandomState(number).permutation(len(data["income"]))
         X, y = data["income"][:, None], data["foodexp"]

@@ -17,7 +17,6 @@ import numpy as np
 from bench.noise.methods import METHODS, Forecast, quiet
 from bench.noise.problems import PROBLEMS, Rows
 
-
 _IMPORTED: set[str] = set()
 
 

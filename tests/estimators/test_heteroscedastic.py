@@ -59,7 +59,8 @@ def test_evidence_is_comparable_with_constant_noise():
     assert CONSTANT.noise_gain_ == 0.0
     # the harmonic mean of the noise variances of the rows
     output = MODEL.outputs_[0]
-    rows = output.find_row_noise(X, None, None) * output.posterior.noise_variance
+    relative = output.find_row_variance(X, Y, None, None) / output.noise_unit
+    rows = relative * output.posterior.noise_variance
     assert MODEL.noise_variance_ == pytest.approx(1.0 / np.mean(1.0 / rows), rel=1e-9)
 
 
@@ -132,7 +133,7 @@ def test_leave_one_out_is_the_refit_with_noise_held():
     mean, std = MODEL.leave_one_out(X, Y)
     output = MODEL.outputs_[0]
     posterior, atoms = output.posterior, output.atoms.evaluate(X)
-    relative = output.find_row_noise(X, None, None)
+    relative = output.find_row_variance(X, Y, None, None) / output.noise_unit
     precision = posterior.weight_precision
     noise = MODEL.predict_noise(X)
     for row in (0, 17, 120):

@@ -307,3 +307,20 @@ def test_errors():
     statistics = SufficientStatistics(50).update(basis.bind(X).atoms.evaluate(X), y)
     with pytest.raises(ValueError, match="noise='robust' needs the training rows"):
         SparseBayesRegressor.from_moments(statistics, basis, X, noise="robust")
+
+
+def test_displays_draw_the_intervals_of_the_mixture(contaminated):
+    pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+
+    from relvec.plotting import PredictedObservedDisplay, RegressionFitDisplay
+
+    model, X, y, _ = contaminated
+    along = RegressionFitDisplay.from_estimator(model, X, y, coverage=0.8)
+    limits = model.predict_interval(along.x[:, None], coverage=0.8)
+    (path,) = along.band_.get_paths()
+    assert path.vertices[:, 1].max() == pytest.approx(limits.max())
+    observed = PredictedObservedDisplay.from_estimator(model, X, y, coverage=0.8)
+    lower, upper = model.predict_interval(X, coverage=0.8).T
+    assert observed.coverage_ == pytest.approx(np.mean((y >= lower) & (y <= upper)))
+    pyplot.close("all")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import f as f_distribution
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -19,14 +20,14 @@ class NoiseConstancy(NamedTuple):
     """Result of a test of constant noise variance."""
 
     statistic: float
-    """F statistic of the regression of squared standardised residuals on `names`."""
+    """F statistic of the regression of squared standardised residuals."""
     p_value: float
     """Probability of a larger statistic if the noise variance is constant, or as modelled."""
     n_terms: int
     """Number of terms that the noise variance was allowed to depend on."""
     ratio: float
-    """Noise standard deviation of the noisiest quarter of the rows over that of the quietest, by
-    the fitted regression."""
+    """Root mean square of the standardised residuals of the quarter of rows with the highest fitted
+    variance, over that of the quarter with the lowest."""
 
     @property
     def recommends_heteroscedastic(self) -> bool:
@@ -131,12 +132,15 @@ def assess_residual_constancy(
 
 def _select_features(model: Any, X: Any, most: int) -> Matrix:
     """Return the most relevant numeric features."""
+    none = np.empty((X.shape[0] if hasattr(X, "shape") else len(X), 0))
+    if issparse(X):
+        return none
     try:
         values = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.empty((X.shape[0] if hasattr(X, "shape") else len(X), 0))  # sparse, objects
-    if values.ndim != 2:  # sparse matrices, texts
-        return np.empty((values.shape[0] if values.ndim else X.shape[0], 0))
+    except (TypeError, ValueError):  # texts and other objects
+        return none
+    if values.ndim != 2:  # texts
+        return none
     relevance = getattr(model, "feature_relevance_", None)
     if relevance is None:
         return values[:, :most]
@@ -169,9 +173,13 @@ def _test(square: Vector, terms: Matrix, weight: Vector) -> NoiseConstancy:
     if not n_terms or n_free < 1.0 or not total > 0.0:
         return NoiseConstancy(0.0, 1.0, n_terms, 1.0)
     statistic = (explained / n_terms) / max((total - explained) / n_free, 1e-300)
-    # Fitted variances of single rows can be negative; means of quarters hardly are.
-    fitted = mean + (terms @ effect) / np.sqrt(weight)
-    quarters = np.array_split(np.sort(fitted), 4)
-    low, high = (max(float(part.mean()), 1e-3 * mean) for part in (quarters[0], quarters[-1]))
+    # Mean squares in the quarters of rows of lowest and highest fitted variance. Fitted variances
+    # themselves may be negative.
+    order = np.argsort((terms @ effect) / np.sqrt(weight), kind="stable")
+    quarters = np.array_split(order, 4)
+    low, high = (
+        float(np.average(square[rows], weights=weight[rows])) if len(rows) else mean
+        for rows in (quarters[0], quarters[-1])
+    )
     p_value = float(f_distribution.sf(statistic, n_terms, n_free))
-    return NoiseConstancy(statistic, p_value, n_terms, float(np.sqrt(high / low)))
+    return NoiseConstancy(statistic, p_value, n_terms, float(np.sqrt(high / max(low, 1e-300))))

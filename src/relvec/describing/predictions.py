@@ -133,12 +133,14 @@ def predict_transformed(estimator: Any, X: Any) -> tuple[Vector, Vector]:
 def make_interval_function(estimator: Any, X: Any) -> Callable[..., Matrix] | None:
     """Return a function of coverage that predicts intervals at inputs.
 
-    None if intervals are symmetric about the mean, and made of the standard deviation.
+    None if predictive distributions are normal, so that mean and standard deviation are enough.
     """
-    if find_transform(estimator) is None:
+    model = get_final_estimator(estimator)
+    outputs = getattr(model, "outputs_", ())
+    is_normal = all(getattr(output, "noise", None) is None for output in outputs)
+    if find_transform(estimator) is None and is_normal:
         return None
-    inputs = transform_inputs(estimator, X)
-    return partial(_predict_limits, get_final_estimator(estimator), inputs)
+    return partial(_predict_limits, model, transform_inputs(estimator, X))
 
 
 def _predict_limits(model: Any, X: Any, coverage: float, include_noise: bool = True) -> Matrix:

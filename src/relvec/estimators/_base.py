@@ -19,6 +19,7 @@ from relvec._typing import ArrayLike
 from relvec.bases.base import BasisPart
 from relvec.estimators._basis_options import BasisMixin
 from relvec.estimators._components import ComponentsMixin
+from relvec.estimators._fitted_attributes import FittedAttributesMixin
 from relvec.estimators._inputs import (
     check_range,
     read_noise_variance,
@@ -58,6 +59,7 @@ NOISE_ATTRIBUTES = ("outlier_probability_", "row_weight_", "df_", "contamination
 class BaseSparseBayesRegressor(
     BasisMixin,
     ComponentsMixin,
+    FittedAttributesMixin,
     NoisePredictionMixin,
     CallbackSupportMixin,
     MultiOutputMixin,

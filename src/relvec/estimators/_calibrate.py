@@ -21,9 +21,10 @@ from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray
 from relvec.bases import KernelBasis
 from relvec.error_bars import Covers
+from relvec.estimators._build_output import add_far_uncertainty
 from relvec.estimators._held_out import HeldOutPredictions, split_folds
 from relvec.estimators._length_scales import ScaledBasis
-from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty
+from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.kernels.definition import decays
 from relvec.learning import LearntLengthScales
 from relvec.learning.prior_process import PriorProcess, fit_prior_process

@@ -14,11 +14,12 @@ import numpy as np
 from relvec._linalg import limit_blas_threads
 from relvec.bases import KernelBasis
 from relvec.bases.base import Basis, BoundBasis
+from relvec.estimators._build_output import add_far_uncertainty, build_output
 from relvec.estimators._calibrate import compare_before_fit, select_and_calibrate
 from relvec.estimators._held_out import HeldOutPredictions, find_distinct_rows
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._noise import fit_noise_model
-from relvec.estimators._output import FittedOutput, RegressionFit, add_far_uncertainty, build_output
+from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, Plan
 from relvec.estimators._refine import refine_scales
 from relvec.estimators._solvers import bind_groups

@@ -32,8 +32,7 @@ class GroupTuning:
     """Constants of the search over the precisions of groups."""
 
     relaxation: float = 1.6
-    """Over-relaxation of MacKay's rule in the log precisions, which converges linearly: 1.6 takes
-    about half the steps."""
+    """Over-relaxation of MacKay's rule in the log precisions, which converges linearly."""
     longest_rule_step: float = 4.0
     """Longest step of MacKay's rule in a log precision."""
     longest_step: float = 2.0

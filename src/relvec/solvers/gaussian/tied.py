@@ -194,9 +194,9 @@ class TiedSolver(BaseEstimator):
         "weak": (1.0, 3.0),
     }
     """Ratio of the prior variance of the function to that of the noise, and the power of the
-    effective dimension of a group with which its prior variance falls. Of 60 problems with two to
-    four length-scales the first alone missed the best of seven maxima in one, by 0.2 nats, a ratio
-    of one alone by up to 30 nats; the first two missed none."""
+    effective dimension of a group with which its prior variance falls. Of 60 problems with three
+    or four length-scales the first alone missed the best of seven maxima in one, by 0.2 nats, a
+    ratio of one alone by up to 30 nats; the first two missed none."""
 
     def solve(
         self,
