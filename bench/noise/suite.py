@@ -249,6 +249,9 @@ standard errors over draws or splits.
 - Published sets: the first five published splits of the UCI sets, of uci_power 3000 of the 8611
   training rows; five random splits of engel into 188 and 47 rows. Choices were made on splits 10
   to 19 and on draws 0 to 20.
+- uci_wine_red: more than a quarter of the test rows are copies of training rows and targets are
+  integers, so the density of a model with hardly any noise has no upper bound: that of GPR there
+  does not reflect its RMSE.
 - **NGBoost**: normal distribution, its number of steps by early stopping on a fifth of the rows,
   then refitted to all. **GPR**: scikit-learn, one length-scale per feature, constant noise, at most
   1000 rows. **hetgpy**: heteroscedastic Gaussian process of Binois, Gramacy and Ludkovski (2018),

@@ -25,8 +25,9 @@ from relvec.solvers import LatentProblem, TiedLaplaceSolver
 __all__ = ["HeteroscedasticNoise", "NoiseFit", "fit_noise_variance"]
 
 N_NODES = 15
-"""Nodes of the Gauss-Hermite quadrature over the log noise variance. With 21 nodes log densities
-change by less than 1e-4 for standard deviations of ``g`` up to one."""
+"""Nodes of the Gauss-Hermite quadrature over the log noise variance. Log densities within six
+standard deviations are then right to 1e-4 if the standard deviation of ``g`` is 0.5, to 0.002 if it
+is one and to 0.01 if it is 1.5."""
 
 
 class NoiseFit(NamedTuple):
