@@ -137,7 +137,7 @@ def make_candidates(
     problem: Problem, names: Sequence[str], seed: int, noise: NoiseRequest
 ) -> dict[str, Pipeline]:
     """Make pipelines of the relvec models, by name."""
-    options = noise.model_options(problem.task)
+    options = noise.model_options(problem.task, problem.target)
     return {
         name: build_pipeline(
             problem.columns,

@@ -23,8 +23,9 @@ class CheckLimits:
     n_rows: int = 30
     """With fewer rows nothing is said: p-values are approximate, and tests have no power."""
     p_value: float = 0.001
-    """Significance of skewness and tails. A report of pure normal noise then has a false alarm in
-    less than one of 300 cases."""
+    """Significance of skewness and tails; normal noise is reported in less than one of 300 cases."""
+    rows_per_term: float = 5.0
+    """Rows for each term of the test of constancy, below which it is not relied on."""
     skewness: float = 0.5
     kurtosis: float = 1.0
     """Smaller values change 95 % intervals by less than a tenth of their length."""
@@ -150,7 +151,8 @@ def advise_on_noise(checks: ResidualChecks, estimator: Any) -> NoiseAdvice | Non
     if model.noise != "constant":
         return None
     constancy = checks.constancy
-    if constancy.recommends_heteroscedastic:
+    has_rows = checks.n_rows >= LIMITS.rows_per_term * constancy.n_terms
+    if has_rows and constancy.recommends_heteroscedastic:
         finding = (
             f"The noise is not constant ({_format_p(constancy.p_value)}): its standard deviation "
             f"is about {min(constancy.ratio, 99.0):.1f} times as large in the noisiest quarter of "
