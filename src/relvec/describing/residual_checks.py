@@ -20,10 +20,10 @@ __all__ = ["NoiseAdvice", "ResidualChecks", "advise_on_noise", "check_residuals"
 class CheckLimits:
     """From which size and significance on a deviation is worth another option."""
 
-    n_rows: int = 30
+    n_rows: int = 50
     """With fewer rows nothing is said: p-values are approximate, and tests have no power."""
     p_value: float = 0.001
-    """Significance of skewness and tails; normal noise is reported in less than one of 300 cases."""
+    """Significance of skewness and tails."""
     rows_per_term: float = 5.0
     """Rows for each term of the test of constancy, below which it is not relied on."""
     skewness: float = 0.5
