@@ -155,27 +155,6 @@ def test_weights_are_frequencies():
     assert halves.pdf(x) == pytest.approx(SparseBayesDensity().fit(NORMAL).pdf(x), rel=1e-6)
 
 
-def test_weights_are_frequencies_of_more_than_a_thousand_points():
-    z, weight = EXPONENTIAL, np.random.default_rng(5).integers(2, 5, size=400)
-    weighted = SparseBayesDensity().fit(z, sample_weight=weight)
-    repeated = SparseBayesDensity().fit(np.repeat(z, weight, axis=0))
-    assert repeated.n_points_ > 1000
-    x = np.linspace(-1.0, 5.0, 20)[:, None]
-    assert weighted.pdf(x) == pytest.approx(repeated.pdf(x), rel=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("correlation", [0.1, 0.7, -0.7])
-def test_the_order_of_two_columns_does_not_matter(correlation):
-    rng = np.random.default_rng(12)
-    X = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], 150)
-    X[:50, 0] += 3.0
-    one, other = SparseBayesDensity().fit(X), SparseBayesDensity().fit(X[:, ::-1])
-    assert other.score_samples(X[:, ::-1]) == pytest.approx(one.score_samples(X), abs=1e-6)
-    drawn = one.sample(5000, random_state=0)
-    assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(np.corrcoef(X.T)[0, 1], abs=0.1)
-
-
 def test_order_and_units_do_not_matter():
     model, X, _ = fit("claw")
     x = np.linspace(-3.0, 3.0, 30)[:, None]
@@ -200,21 +179,6 @@ def test_rounded_values_give_no_comb():
     assert rounded.effective_dof_ < 15.0
     x = np.linspace(-2.0, 2.0, 101)[:, None]
     assert rounded.pdf(x) == pytest.approx(smooth.pdf(x), abs=0.03)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_points", [10**5, 10**7])
-def test_a_histogram_of_many_points_gives_a_smooth_density(n_points):
-    ends = np.linspace(-4.0, 4.0, 201)
-    share = np.diff(norm.cdf(ends))
-    counts = np.random.default_rng(31).multinomial(n_points, share / share.sum())
-    X = 0.5 * (ends[1:] + ends[:-1])[:, None]
-    model = SparseBayesDensity().fit(X, sample_weight=counts)
-    x = np.linspace(-2.0, 2.0, 101)
-    density, band = model.pdf(x[:, None], coverage=0.95)
-    truth = norm.pdf(x) / share.sum()
-    assert density == pytest.approx(truth, rel={10**5: 0.03, 10**7: 0.008}[n_points])
-    assert np.mean((band[:, 0] < truth) & (truth < band[:, 1])) > 0.85
 
 
 @pytest.mark.parametrize("seed", [20, 21, 22])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,20 @@ import numpy as np
 from relvec._checks import check_positive
 from relvec._typing import Matrix, Vector
 
-__all__ = ["check_bins", "check_dimensions", "check_points", "check_widths", "read_support"]
+__all__ = [
+    "check_bins",
+    "check_dimensions",
+    "check_number_of_bins",
+    "check_points",
+    "check_widths",
+    "read_support",
+    "warn_about_repetitions",
+]
 
 MAX_BINS = (10_000, 64)
 """Most bins along each of one or two variables: a fit then takes less than a minute."""
+MAX_REPETITIONS = 100.0
+"""Mean number of repetitions of different points from which a density warns of them."""
 MAX_DIMENSIONS = 2
 
 
@@ -152,3 +163,17 @@ def check_points(X: Matrix, weight: Vector, supports: list[tuple[float, float]])
             "The points lie on a straight line, along which they have a density of one variable "
             "only. Pass one of the two columns."
         )
+
+
+def warn_about_repetitions(total: float, n_different: float, *, stacklevel: int) -> None:
+    """Warn if few different points, which are not on a grid, have large weights."""
+    if total <= MAX_REPETITIONS * n_different:
+        return
+    warnings.warn(
+        f"The weights of {n_different:.0f} different points sum to {total:.3g}. Weights are "
+        "frequencies, so the density follows the single points, and its band is narrow. Divide "
+        "weights that are not frequencies by their mean. Centres of the bins of a histogram stand "
+        "for their bins only if they are evenly spaced.",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )

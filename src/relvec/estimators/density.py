@@ -28,6 +28,7 @@ from relvec.estimators._density_inputs import (
     check_points,
     check_widths,
     read_support,
+    warn_about_repetitions,
 )
 from relvec.estimators._inputs import check_range, read_weight, warn_about_weights
 from relvec.estimators._options import check_options, option, with_options
@@ -176,6 +177,7 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        warn_about_repetitions(self._fitted.total, self._fitted.n_different, stacklevel=2)
         self.widths_ = self._fitted.widths
         names = [margin.name for margin in self._fitted.coordinates.margins]
         self.reference_ = names[0] if len(names) == 1 else names

@@ -82,7 +82,7 @@ def tabulate_distribution(fitted: FittedDensity) -> Distribution:
     points, weights = leggauss(3)
     half = 0.5 * cells.span / cells.n_bins
     nodes = (cells.centres[:, None] + half * points).ravel()
-    total = float(fitted.integrate())
+    total = float(np.exp(fitted.log_integral()))
 
     def density(score: Vector) -> Vector:
         ratio = fitted.ratio(score[:, None])

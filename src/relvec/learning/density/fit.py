@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -69,9 +70,11 @@ def fit_density(
         Constants.
     """
     tuning = tuning or DensityTuning()
-    given, table = (X, weight), None
+    given, table, n_different = (X, weight), None, math.inf
     X, weight = spread_rounded(X, weight, list(supports))
-    if X is not given[0] and X.shape[1] == 1:
+    if X is given[0]:
+        n_different = len(np.unique(X, axis=0))
+    elif X.shape[1] == 1:
         table = tabulate_rounded(given[0][:, 0], given[1], supports[0])
     chosen = [
         choose_margins(Sample(x, weight), ends, reference)
@@ -82,8 +85,15 @@ def fit_density(
     candidates = [Coordinates(margins) for margins in zip(*chosen, strict=True)]
     if len(chosen) > 1:
         candidates += _decorrelate(candidates[0], X, weight, tuning)
-    fits = [_fit(X, weight, each, n_bins, widths, tuning, table) for each in candidates]
-    return max(fits, key=lambda fitted: fitted.log_evidence)
+    total, n_axes = float(weight.sum()), X.shape[1]
+    if n_bins is None:
+        is_large = n_axes == 1 and total >= tuning.many_points
+        n_bins = tuning.n_bins[n_axes - 1] * (2 if is_large else 1)
+    if widths is None:
+        widths = _list_widths(n_bins, total, n_different, tuning)
+    fits = [_fit_resolved(X, weight, each, n_bins, widths, tuning, table) for each in candidates]
+    best = max(fits, key=lambda fitted: fitted.log_evidence)
+    return replace(best, n_different=n_different)
 
 
 def bind_counts(axes: Sequence[Axis], coordinates: Coordinates, counts: Vector) -> BoundPoisson:
@@ -99,24 +109,41 @@ def bind_counts(axes: Sequence[Axis], coordinates: Coordinates, counts: Vector) 
     return BoundPoisson(Poisson(), counts, None, np.maximum(offset, -300.0))
 
 
+def _fit_resolved(
+    X: Matrix,
+    weight: Vector,
+    coordinates: Coordinates,
+    n_bins: int,
+    widths: Sequence[float],
+    tuning: DensityTuning,
+    table: PchipInterpolator | None,
+) -> FittedDensity:
+    """Fit with as many of the widths as the bins resolve.
+
+    The likelihood of the counts sees the density at the centres of the bins only. If few points
+    have huge weights, it oscillates between them: its integral is then much larger than the sum
+    over the bins, and the points have a lower likelihood than under the reference.
+    """
+    while True:
+        fitted = _fit(X, weight, coordinates, n_bins, widths, tuning, table)
+        if not len(widths) or fitted.gain(X, weight) >= -tuning.largest_loss:
+            return fitted
+        widths = widths[:-1]
+
+
 def _fit(
     X: Matrix,
     weight: Vector,
     coordinates: Coordinates,
-    n_bins: int | None,
-    widths: Sequence[float] | None,
+    n_bins: int,
+    widths: Sequence[float],
     tuning: DensityTuning,
     table: PchipInterpolator | None,
 ) -> FittedDensity:
     U = coordinates.transform(X)
     total, n_axes = float(weight.sum()), U.shape[1]
-    if n_bins is None:
-        is_large = n_axes == 1 and total >= tuning.many_points
-        n_bins = tuning.n_bins[n_axes - 1] * (2 if is_large else 1)
     axes = _make_axes(U, weight, coordinates, n_bins, tuning)
     counts = _count(U, weight, axes) if table is None else _integrate(table, axes[0], coordinates)
-    if widths is None:
-        widths = _list_widths(n_bins, total, tuning)
     atoms = DensityAtoms(axes, tuple(widths), coordinates.margins)
     likelihood = bind_counts(axes, coordinates, counts)
     columns = atoms.evaluate(product_of([axis.centres for axis in axes]))[:, :-1]
@@ -191,14 +218,17 @@ def _integrate(table: PchipInterpolator, axis: Axis, coordinates: Coordinates) -
     return result
 
 
-def _list_widths(n_bins: int, total: float, tuning: DensityTuning) -> list[float]:
+def _list_widths(
+    n_bins: int, total: float, n_different: float, tuning: DensityTuning
+) -> list[float]:
     """Return 1/4, 1/8 and so on, down to what the bins and the number of points can resolve."""
     few, more = tuning.finest
     finest = few if total < tuning.few_points else more
     if total >= tuning.many_points:
         finest *= 0.5
-    # No more basis functions of one width than half the points.
-    finest = max(finest, tuning.bins_per_width / n_bins, 2.0 / total)
+    # No more basis functions of one width than half the points. Repetitions do not count: with
+    # large weights narrow functions would be spikes at single points, narrower than the bins.
+    finest = max(finest, tuning.bins_per_width / n_bins, 2.0 / min(total, n_different))
     widths = [0.25]
     while 0.5 * widths[-1] >= finest:
         widths.append(0.5 * widths[-1])

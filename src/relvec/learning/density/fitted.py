@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,6 +49,8 @@ class FittedDensity:
     converged: bool
     n_nodes: int = 4
     """Nodes of the quadrature in each bin, along each axis."""
+    n_different: float = math.inf
+    """Number of different points; infinite if values were rounded and stand for intervals."""
 
     @property
     def total(self) -> float:
@@ -83,17 +86,28 @@ class FittedDensity:
             result = self.atoms.evaluate(U, self.kept) @ self.weights[np.append(is_kept, True)]
         return result
 
-    def integrate(self, weights: Matrix | None = None) -> Vector:
-        """Return the integral of ``p0 exp(f)`` over the support, for each draw of weights."""
+    def log_integral(self, weights: Matrix | None = None) -> Vector:
+        """Return the log integral of ``p0 exp(f)`` over the support, for each draw of weights."""
         rules = self.quadratures
         masses = np.prod(product_of([rule.masses for rule in rules]), axis=1)
         nodes = product_of([rule.nodes for rule in rules])
-        result: Vector = masses @ np.exp(self.ratio(nodes, weights))
+        ratio = self.ratio(nodes, weights)
+        largest = ratio.max(axis=0)  # its exponential may overflow
+        result: Vector = np.log(masses @ np.exp(ratio - largest)) + largest
         return result
+
+    def gain(self, X: Matrix, weight: Vector) -> float:
+        """Return the mean log ratio of density and reference at weighted points.
+
+        Of many points a part is used, in equal steps.
+        """
+        part = slice(None, None, -(-len(X) // CHUNK))
+        ratio = self.ratio(self.coordinates.transform(X[part]))
+        return float(weight[part] @ ratio / weight[part].sum() - self.log_integral())
 
     def log_density(self, X: Matrix) -> Vector:
         """Return the log density at points; minus infinity outside the support."""
-        log_norm = float(np.log(self.integrate()))
+        log_norm = float(self.log_integral())
         reference = self.log_reference(X)
         value = np.full(len(X), -np.inf)
         inside = np.isfinite(reference)
@@ -129,7 +143,7 @@ class FittedDensity:
         """Draw densities, each normalised, or intensities; shape (n_points, n_draws)."""
         weights = self.draw_weights(n_draws, rng)
         # The intercept is the log ratio of the intensity to N p0, so that N exp(f) needs no norm.
-        log_norm = np.log(self.integrate(weights)) if normalise else -np.log(self.total)
+        log_norm = self.log_integral(weights) if normalise else -np.log(self.total)
         return self._evaluate(X, lambda U: self.ratio(U, weights) - log_norm, n_draws)
 
     def band(self, X: Matrix, coverage: float, *, normalise: bool) -> Matrix:
@@ -148,7 +162,7 @@ class FittedDensity:
                 part = slice(start, start + CHUNK)
                 centre += probability[part] @ self.atoms.evaluate(nodes[part])
         levels = np.array([0.5 * (1.0 - coverage), 0.5 * (1.0 + coverage)])
-        log_norm = float(np.log(self.integrate())) if normalise else -float(np.log(self.total))
+        log_norm = float(self.log_integral()) if normalise else -float(np.log(self.total))
 
         def quantiles(U: Matrix) -> Matrix:
             shape = 1.0 / np.clip(self._variance(U, centre), 1e-12, 1e6)

@@ -40,3 +40,6 @@ class DensityTuning:
     tol: float = 0.05
     """Largest derivative of the evidence in a log precision at the end, in nats: closer to the
     maximum the density does not change visibly."""
+    largest_loss: float = 0.01
+    """Mean log likelihood of the points, in nats, by which a density may be worse than its
+    reference: errors of the bins. Where it is worse, spikes are narrower than the bins."""
