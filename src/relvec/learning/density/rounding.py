@@ -63,7 +63,7 @@ def tabulate_rounded(
     if not unit:
         return None
     x, inverse = np.unique(x, return_inverse=True)
-    weight = np.bincount(inverse, weight)
+    weight = np.bincount(inverse, weight).astype(np.float64)
     # Values on the grid of the unit, so that neighbours share an end; gaps are empty intervals.
     number = np.rint((x - x[0]) / unit)
     ends = np.unique(np.concatenate([number, number + 1.0]))
