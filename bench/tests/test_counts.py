@@ -19,6 +19,7 @@ def test_counts_have_the_given_rate(name):
     assert draws[0].X.shape[0] == problems.N_ROWS
 
 
+@pytest.mark.slow
 def test_a_record_of_simulated_counts_and_its_table():
     job = {"part": "simulated", "problem": "sine, 4 events per row", "seeds": [0]}
     record = run(job)
@@ -45,6 +46,7 @@ def write_claims(folder):
     )
 
 
+@pytest.mark.slow
 def test_claims_are_predicted_or_left_out(tmp_path, monkeypatch, capsys):
     write_claims(tmp_path)
     monkeypatch.setenv("RELVEC_DATA", str(tmp_path))

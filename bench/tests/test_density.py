@@ -93,6 +93,7 @@ def test_divergence_is_zero_for_the_truth_and_that_of_two_normal_densities():
     assert tilted == pytest.approx(0.25, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_published_samples_are_measured_drawn_or_left_out(tmp_path, monkeypatch, capsys):
     for sample in real.REAL.values():
         x = np.sort(RNG.uniform(*sample.range, size=60)) * sample.scale
@@ -109,6 +110,7 @@ def test_published_samples_are_measured_drawn_or_left_out(tmp_path, monkeypatch,
     assert command.main(["density", "--parts", "real"]) == 0
 
 
+@pytest.mark.slow
 def test_plots_of_published_samples(tmp_path, monkeypatch):
     for sample in real.REAL.values():
         x = RNG.uniform(*sample.range, size=40) * sample.scale
