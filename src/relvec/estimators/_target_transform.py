@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.estimators._noise import fit_noise_model
+from relvec.estimators._noise import estimate_noise_gain, fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._transform_profile import (
     TransformProfile,
@@ -113,6 +113,13 @@ def _choose(plan: RegressionPlan, data: Data, tuning: TransformTuning, may_keep:
     # which may compare models of different kinds.
     if actual_gain < tuning.min_gain:
         return _Choice(None, before)
+    # Noise that varies, or has heavy tails, can look like skewness, although it is symmetric. The
+    # transform must explain the data better than such noise, whose model it may need itself.
+    required = tuning.min_gain + estimate_noise_gain(plan, before, data)
+    if actual_gain < required:
+        transformed = _transform_data(data, [transform])
+        if actual_gain + estimate_noise_gain(plan, after, transformed) < required:
+            return _Choice(None, before)
     return _Choice(transform, after, actual_gain)
 
 
