@@ -113,13 +113,15 @@ def _choose(plan: RegressionPlan, data: Data, tuning: TransformTuning, may_keep:
     # which may compare models of different kinds.
     if actual_gain < tuning.min_gain:
         return _Choice(None, before)
-    # Noise that varies, or has heavy tails, can look like skewness, although it is symmetric. The
-    # transform must explain the data better than such noise, whose model it may need itself.
+    # Noise that varies, or has heavy tails, can look like skewness although it is symmetric: the
+    # transform must gain more than such noise. The logarithm, without parameters that could fit
+    # outliers, may gain by such noise itself.
     required = tuning.min_gain + estimate_noise_gain(plan, before, data)
-    if actual_gain < required:
-        transformed = _transform_data(data, [transform])
-        if actual_gain + estimate_noise_gain(plan, after, transformed) < required:
-            return _Choice(None, before)
+    total_gain = actual_gain
+    if actual_gain < required and isinstance(transform, LogTransform):
+        total_gain += estimate_noise_gain(plan, after, _transform_data(data, [transform]))
+    if total_gain < required:
+        return _Choice(None, before)
     return _Choice(transform, after, actual_gain)
 
 
