@@ -7,6 +7,7 @@ minutes for ten draws.
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from bench.noise.suite import format_mean
 from relvec import RVMRegressor
 from relvec.datasets import make_friedman
 
-__all__ = ["CASES", "Case", "make_errors", "measure"]
+__all__ = ["CASES", "Case", "Result", "make_errors", "measure"]
 
 FIRST_SEED = 500
 """Of draws that were not used to choose anything."""
@@ -75,29 +76,49 @@ def make_errors(case: Case, rng: np.random.Generator, n: int) -> np.ndarray:
     return errors + is_outlier * sign * rng.uniform(10.0, 40.0, n)
 
 
-def measure(case: Case, noise: str, seed: int) -> tuple[float, float]:
-    """Return RMSE to the truth (in noise standard deviations) and coverage of 95 % intervals."""
+class Result(NamedTuple):
+    """What is measured of one fit."""
+
+    rmse: float
+    """To the true function at new inputs, in noise standard deviations."""
+    coverage: float
+    """Of the true function there, by 95 % intervals."""
+    gain: float
+    """``noise_gain_``: zero if Gaussian noise was kept."""
+    cpu: float
+    """CPU seconds of the fit."""
+
+
+def measure(case: Case, noise: str, seed: int) -> Result:
+    """Fit one draw of a case."""
     X, truth, scale = FUNCTIONS[case.function](seed, N_ROWS + N_TEST)
     errors = make_errors(case, np.random.default_rng([seed, 1]), N_ROWS)
+    began = time.process_time()
     model = RVMRegressor(noise=noise).fit(X[:N_ROWS], truth[:N_ROWS] + scale * errors)
+    cpu = time.process_time() - began
     new, truth = X[N_ROWS:], truth[N_ROWS:]
     low, high = model.predict_interval(new, coverage=0.95, include_noise=False).T
     rmse = np.sqrt(np.mean((model.predict(new) - truth) ** 2)) / scale
-    return float(rmse), float(np.mean((low <= truth) & (truth <= high)))
+    inside = (low <= truth) & (truth <= high)
+    return Result(float(rmse), float(np.mean(inside)), float(model.noise_gain_), cpu)
 
 
 def main(n_draws: int = 10) -> None:
     """Print the table, row by row."""
-    print("| Data | RMSE, `constant` | RMSE, `robust` | coverage, `constant` | coverage, `robust` |")
-    print("|---|---|---|---|---|")
+    head = [f"{what}, `{noise}`" for what in ("RMSE", "coverage") for noise in NOISES]
+    print(f"| {' | '.join(['Data', *head, 'heavy tails found', 'CPU ratio'])} |")
+    print("|---" * 7 + "|")
     for case in CASES:
         seeds = range(FIRST_SEED, FIRST_SEED + n_draws)
         found = {noise: [measure(case, noise, seed) for seed in seeds] for noise in NOISES}
         cells = [
-            format_mean([each[which] for each in found[noise]], 2)
-            for which in (0, 1)
+            format_mean([getattr(each, which) for each in found[noise]], 2)
+            for which in ("rmse", "coverage")
             for noise in NOISES
         ]
+        cells.append(f"{sum(each.gain > 0.0 for each in found['robust'])} of {n_draws}")
+        seconds = [sum(each.cpu for each in found[noise]) for noise in NOISES]
+        cells.append(f"{seconds[1] / seconds[0]:.1f}")
         print(f"| {case.name} | {' | '.join(cells)} |", flush=True)
 
 

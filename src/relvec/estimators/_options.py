@@ -162,8 +162,9 @@ default="constant"
         transformed target. "log" is for positive targets, and keeps intervals positive;
         "yeo-johnson" is a power transform for targets of any sign (Yeo & Johnson 2000), whose
         power and scale maximise the evidence. "auto" chooses between them and no transform by the
-        evidence, and transforms only if that gains at least 3 nats, 5 for "yeo-johnson". Predictions remain in units of
-        the target: `predict` returns its mean, intervals are asymmetric.
+        evidence, and transforms only if that gains at least 3 nats, 5 for "yeo-johnson".
+        Predictions remain in units of the target: `predict` returns its mean, intervals are
+        asymmetric.
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).

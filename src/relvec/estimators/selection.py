@@ -100,8 +100,9 @@ class DRVMRegressor(RegressionOptions, FeatureSelectionOptions, BaseSparseBayesR
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
         Variance of the noise, in squared units of the (transformed) target, estimated or given. If
-        it depends on the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
-        noise the squared scale, of contaminated normal noise the variance of ordinary rows.
+        it depends on the inputs, the harmonic mean over the training rows (see `predict_noise`); of
+        Student-t noise the squared scale, of contaminated normal noise the variance of ordinary
+        rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
         Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
         noise was found to be constant and Gaussian.
