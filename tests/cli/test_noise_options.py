@@ -274,3 +274,11 @@ def test_metadata_of_row_columns_are_checked(tables, tmp_path):
         relvec.io.save(pipeline, tmp_path / "m.relvec", about=about | {name: wrong})
         result = run("inspect", tmp_path / "m.relvec")
         assert f"its metadata are damaged ({name})" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_transformed_target_is_not_exported(tables, tmp_path):
+    facts = fit_json(tables, "sales", "sales", *FAST)
+    result = run("export", facts["output"], "-o", tmp_path / "m.py")
+    assert result.exit_code == 1
+    assert "Fit it again with relvec fit --target-transform none" in result.stderr

@@ -211,6 +211,14 @@ def test_noise_that_varies_on_the_transformed_scale():
     )
     draws = model.sample_y(grid, 100_000, random_state=0)
     np.testing.assert_allclose(draws.mean(axis=1), model.predict(grid), rtol=0.05)
+    assert (model.predict([[9.0], [3.0]], return_std=True)[1] < 1e4).all()
+
+
+@pytest.mark.parametrize("noise", ["student_t", "contaminated", "robust"])
+def test_heavy_tailed_noise_is_refused(noise):
+    X, y, _ = make_sales(60, 0)
+    with pytest.raises(ValueError, match="with which a transformed target has no mean"):
+        RVMRegressor(noise=noise, target_transform="auto").fit(X, y)
 
 
 def test_targets_skewed_to_the_left():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ FAST = {"cv": 3, "n_bootstrap": 0}
 
 def read(html):
     """Text of the page without markup."""
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", html)))
 
 
 def subject_of(model, y, **options):
@@ -53,7 +54,7 @@ def test_constant_noise_is_tested_and_advised_on():
 def test_heteroscedastic_noise_has_a_level_with_a_band():
     y = F + (0.05 + 0.08 * X[:, 0]) * E
     model = RVMRegressor(noise="heteroscedastic").fit(X, y)
-    report = make_report(model, X, y, cv=3, n_bootstrap=3)
+    report = make_report(model, X, y, cv=3, n_bootstrap=8)
     text = read(report.html)
     assert "gain in log evidence over constant noise" in text
     assert "95 % interval of the noise level" in text
@@ -64,7 +65,7 @@ def test_heteroscedastic_noise_has_a_level_with_a_band():
     expected = model.log_predictive_density(X, y).mean()
     assert report.metrics["training rows"]["mlpd"] == pytest.approx(expected)
     noise = np.mean(model.predict_noise(X) ** 2)
-    assert report.bias_variance.noise == pytest.approx(noise, rel=0.05)
+    assert report.bias_variance.noise == pytest.approx(noise, rel=0.1)
 
 
 @pytest.mark.slow

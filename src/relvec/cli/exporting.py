@@ -12,11 +12,12 @@ import numpy as np
 import relvec.io
 from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import encoding_rules
-from relvec.cli.errors import UsageError
+from relvec.cli.errors import CommandError, UsageError
 from relvec.cli.inspecting import feature_names
 from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.summaries.parts import format_size, key_values, table
 from relvec.cli.writing import atomic_output, check_output
+from relvec.describing import find_transform
 
 __all__ = ["export_command"]
 
@@ -32,6 +33,12 @@ def export_command(console: CommandConsole, path: str, output: str) -> None:
             f"'{output}' must end in {', '.join(WRITERS)}: the suffix selects the language."
         )
     stored = load_model(path)
+    transform = find_transform(stored.model)
+    if transform is not None:
+        raise CommandError(
+            f"A model of a transformed target ({transform}) cannot be exported. Fit it again with "
+            "relvec fit --target-transform none."
+        )
     features, rules = feature_names(stored), _find_rules(stored)
     # the exported file documents its inputs by these names
     titles = [": ".join(pair) for pair in zip(features, rules, strict=True)] if rules else features

@@ -137,7 +137,7 @@ def make_candidates(
     problem: Problem, names: Sequence[str], seed: int, noise: NoiseRequest
 ) -> dict[str, Pipeline]:
     """Make pipelines of the relvec models, by name."""
-    options = noise.model_options(problem.task)
+    options = noise.model_options(problem.task, problem.target)
     return {
         name: build_pipeline(
             problem.columns,
@@ -292,7 +292,7 @@ def _note_noise(
         return
     if score is None:  # without cross-validation
         score = _leave_out_scores(pipeline, problem)
-    checks = check_residuals(pipeline, problem.table, score)
+    checks = check_residuals(pipeline, problem.table, problem.target, score)
     advice = None if checks is None else advise_on_noise(checks, pipeline)
     if advice is not None:
         option = f"--{advice.option.replace('_', '-')} {advice.value}".rstrip()

@@ -47,6 +47,8 @@ class Limits:
     """Whole numbers with at most this many different values are treated as classes."""
     max_classes: int = 100
     """Maximum number of classes."""
+    skewness: float = 0.5
+    """Skewness of positive targets above which a transform is considered."""
     duplicate_fraction: float = 0.02
     """Fraction of duplicate rows from which on a note is printed."""
     small_class_rows: int = 5

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import skew
 
 from relvec.cli.errors import UsageError, suggest_name
+from relvec.cli.limits import LIMITS
 from relvec.cli.row_columns import RowColumn, RowValues, choose_row_column
 from relvec.cli.summaries.parts import format_number
 from relvec.describing import find_transform
@@ -33,8 +35,7 @@ class NoiseRequest:
     exposure: str | None = None
     """Column of exposures."""
     transform: str | None = None
-    """Transform of the target; by default "auto", or "none" if the noise is known or has a model of
-    its own, which a transform chosen under constant noise would distort."""
+    """Transform of the target; by default "auto" for positive skewed targets, else "none"."""
 
     @property
     def is_known(self) -> bool:
@@ -97,15 +98,40 @@ class NoiseRequest:
         }
         return choose_row_column(named, target, features)
 
-    def model_options(self, task: str) -> dict[str, Any]:
-        """Return the options of the estimator."""
+    def model_options(self, task: str, target: np.ndarray) -> dict[str, Any]:
+        """Return the options of the estimator.
+
+        By default a transform is considered for positive skewed targets only: a transform that is
+        chosen because a model does not fit distorts its extrapolations. It is not considered if the
+        noise is known, in units of the target, or has a model of its own, because it is chosen
+        under constant noise.
+        """
         if task != "regression":
             return {}
         options: dict[str, Any] = {"noise": self.kind} if self.kind != "constant" else {}
         is_simple = self.kind == "constant" and not self.is_known
-        if self.has_transform or (self.transform is None and is_simple):
+        is_default = self.transform is None and is_simple and is_positive_and_skewed(target)
+        if self.has_transform or is_default:
             options["target_transform"] = self.transform or "auto"
         return options | ({"scale_noise": True} if self.scale else {})
+
+
+def is_positive_and_skewed(target: np.ndarray) -> bool:
+    """Whether targets are positive, skewed to the right, and less so as logarithms.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> (
+    ...     is_positive_and_skewed(np.exp(rng.normal(size=100))),
+    ...     is_positive_and_skewed(rng.random(100)),
+    ... )
+    (True, False)
+    """
+    if not np.min(target) > 0.0:
+        return False
+    skewness = float(skew(target))
+    return skewness > LIMITS.skewness and abs(float(skew(np.log(target)))) < skewness
 
 
 def describe_noise(model: Any, features: Any, row_values: RowValues | None) -> dict[str, Any]:

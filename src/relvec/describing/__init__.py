@@ -22,7 +22,6 @@ from relvec.describing.calibration import (
     compute_normal_quantiles,
     compute_quantile_band,
     compute_wilson_interval,
-    find_skewness,
 )
 from relvec.describing.denoised import get_denoising_model
 from relvec.describing.distributions import (
@@ -109,7 +108,6 @@ __all__ = [
     "compute_wilson_interval",
     "convert_to_matrix",
     "find_column",
-    "find_skewness",
     "find_transform",
     "format_class_label",
     "format_count",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
-from scipy.stats import skew
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 
@@ -18,7 +16,6 @@ __all__ = [
     "compute_normal_quantiles",
     "compute_quantile_band",
     "compute_wilson_interval",
-    "find_skewness",
 ]
 
 
@@ -55,35 +52,6 @@ def compute_wilson_interval(share: Vector, count: IndexArray | int, z: float) ->
     half = z / (1.0 + z * z / count) * spread
     # Rounding must not put a proportion of zero or one outside its own interval.
     return np.stack([np.minimum(middle - half, share), np.maximum(middle + half, share)])
-
-
-def find_skewness(score: Vector, slight: float = 0.5) -> float | None:
-    """Return the skewness of standardised residuals if it is clear and significant, else None.
-
-    One per cent of the residuals, the largest, are left out: outliers are not skewness.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n_samples,)
-        Standardised residuals.
-    slight : float, default=0.5
-        A smaller skewness is not reported.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> find_skewness(rng.normal(size=200)) is None
-    True
-    >>> round(find_skewness(rng.exponential(size=200)), 1)
-    1.6
-    """
-    if len(score) < 20:  # too few to tell
-        return None
-    rows = np.argsort(np.abs(score))[: len(score) - math.ceil(0.01 * len(score))]
-    skewness = float(skew(score[rows]))
-    # The skewness of normal values has a standard deviation of about sqrt(6 / n).
-    is_clear = abs(skewness) > max(slight, 4.0 * math.sqrt(6.0 / len(rows)))
-    return skewness if is_clear else None
 
 
 @dataclass(frozen=True, eq=False)

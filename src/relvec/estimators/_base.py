@@ -33,6 +33,7 @@ from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
 from relvec.estimators._regression_plan import RegressionPlan
+from relvec.estimators._robust import ROBUST_KINDS
 from relvec.estimators._solvers import read_precision, resolve_solver
 from relvec.estimators._target_transform import NO_KNOWN_NOISE
 from relvec.posterior import noise_floor
@@ -77,6 +78,12 @@ class BaseSparseBayesRegressor(
             raise ValueError(
                 f"noise={options.noise!r} estimates the noise, but noise_variance={noise!r} gives "
                 'it. Use noise="constant" with noise_variance, or omit noise_variance.'
+            )
+        if options.target_transform is not None and options.noise in ROBUST_KINDS:
+            raise ValueError(
+                f"noise={options.noise!r} has heavy tails, with which a transformed target has no "
+                'mean. Use target_transform=None with it, or noise="constant" or '
+                '"heteroscedastic" with target_transform.'
             )
         if options.target_transform is not None and noise is not None:
             raise ValueError(f"noise_variance={noise!r} {NO_KNOWN_NOISE}")

@@ -22,6 +22,11 @@ class TransformedPrediction(NamedTuple):
     the distribution of the mean of the target given ``f``, ``E[h^-1(f + noise)]``. Both
     distributions have the same mean.
 
+    If `base` is a mixture, mean and variance of the target are those for a normal distribution of
+    ``z`` with the variance of the mixture. The mean of ``exp(z)`` over noise of uncertain variance
+    is infinite, and any finite number of components would give an arbitrary value. Quantiles,
+    densities and draws are those of the mixture.
+
     Examples
     --------
     A log-normal distribution:
@@ -44,19 +49,7 @@ class TransformedPrediction(NamedTuple):
         if self.noise is None:
             return self.transform.inverse(z)
         shape = (-1,) + (1,) * (np.ndim(z) - 1)
-        weight = np.broadcast_to(self.noise.weight, self.noise.variance.shape)
-        total: Matrix = np.zeros(np.shape(z))
-        for variance, share in zip(self.noise.variance.T, weight.T, strict=True):
-            mean = self.transform.moments(z, variance.reshape(shape))[0]
-            total += share.reshape(shape) * mean
-        return total
-
-    @property
-    def _base_components(self) -> NoiseMixture:
-        base = self.base
-        if isinstance(base, ScaleMixturePrediction):
-            return NoiseMixture(base.variances, base.weight)
-        return NoiseMixture(base.variance[:, None], np.ones(1))
+        return self.transform.moments(z, self.noise.total_variance.reshape(shape))[0]
 
     def _moments(self) -> tuple[Vector, Vector]:
         """Return mean and variance of the target."""
@@ -65,12 +58,7 @@ class TransformedPrediction(NamedTuple):
             return expect_over_gaussian(
                 self.find_target, self.base.mean, self.base.std, self.transform.growth_rate
             )
-        components, mean = self._base_components, self.base.mean[:, None]
-        means, variances = self.transform.moments(mean, components.variance)
-        total = (means * components.weight).sum(axis=1)
-        # Law of total variance over the components of the mixture.
-        between = (means - total[:, None]) ** 2
-        return total, ((variances + between) * components.weight).sum(axis=1)
+        return self.transform.moments(self.base.mean, self.base.variance)
 
     @property
     def mean(self) -> Vector:

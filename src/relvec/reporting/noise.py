@@ -35,7 +35,8 @@ def assess_noise(subject: Subject, evaluated: PredictionSet) -> NoiseAssessment 
         return None
     checks = None
     if len(evaluated.y) == subject.n_rows and not subject.is_pairwise:
-        checks = check_residuals(subject.estimator, subject.X, evaluated.standardised_residuals)
+        score = evaluated.standardised_residuals
+        checks = check_residuals(subject.estimator, subject.X, subject.y, score)
     found = None if checks is None else advise_on_noise(checks, subject.estimator)
     if found is None:
         return NoiseAssessment(checks, "")

@@ -89,8 +89,8 @@ def fit(
         typer.Option(
             metavar="TRANSFORM",
             help="Transform of the target of a regression: auto (the one with the largest "
-            "evidence, if any gains), log, yeo-johnson or none. Default: auto, or none with "
-            "--noise, --noise-variance or --noise-std.",
+            "evidence, if any gains), log, yeo-johnson or none. Default: auto for positive skewed "
+            "targets, else none.",
         ),
     ] = None,
     exposure: Annotated[

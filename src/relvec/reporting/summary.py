@@ -1,0 +1,102 @@
+"""Summary at the top of a report: subtitle, main metrics and tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relvec.describing import find_transform, summarise_fit
+from relvec.reporting.chart import format_number
+from relvec.reporting.evidence import EvidenceSummary, has_simple_noise
+from relvec.reporting.predictions import PredictionSet
+from relvec.reporting.subject import Subject
+
+__all__ = ["make_lead", "make_subtitle", "make_tiles"]
+
+
+def make_subtitle(subject: Subject) -> str:
+    """Return task, target, and the numbers of rows and features."""
+    task = "Classification" if subject.is_classifier else "Regression"
+    task = "Regression of counts" if subject.counts_events else task
+    n_features = subject.model.n_features_in_
+    parts = [task, f"target {subject.target}", f"{subject.n_rows} rows"]
+    parts.append("1 feature" if n_features == 1 else f"{n_features} features")
+    return " · ".join([*parts, type(subject.model).__name__])
+
+
+def make_lead(
+    subject: Subject, samples: list[PredictionSet], values: dict[str, dict[str, float]]
+) -> str:
+    """Return the main metrics on the rows by which the model is evaluated, and its size."""
+    evaluated = samples[-1]
+    metrics, kept = values[evaluated.name], len(subject.model.relevance_)
+    size = f"The model has {subject.count_units(kept) if kept else f'no {subject.units}'}."
+    rows = "training rows" if evaluated.is_training else "held-out rows"
+    if evaluated.is_cross_validated:
+        rows = f"{rows} ({evaluated.name})"
+    if subject.is_classifier:
+        return (
+            f"Error rate on {rows}: {100 * metrics['error_rate']:.1f} %; log loss "
+            f"{format_number(metrics['log_loss'])} nats; {len(subject.classes)} classes. {size}"
+        )
+    if subject.counts_events:
+        return (
+            f"Poisson deviance of {subject.target} on {rows}: "
+            f"{format_number(metrics['deviance'])} (D² {format_number(metrics['d2'], 2)}). 95 % "
+            f"intervals cover {100 * metrics['coverage_95']:.1f} % of the counts. {size}"
+        )
+    return (
+        f"RMSE of {subject.target} on {rows}: {format_number(metrics['rmse'])}"
+        f"{_describe_r_squared(metrics['r2'])}. 95 % intervals cover "
+        f"{100 * metrics['coverage_95']:.1f} % of the targets. {size}"
+    )
+
+
+def _describe_r_squared(r_squared: float) -> str:
+    if r_squared != r_squared:
+        return " (R² is not defined: the target is constant)"
+    if r_squared < 0.0:
+        return f" (R² {format_number(r_squared, 2)}: worse than predicting the mean)"
+    return f" (R² {format_number(r_squared, 2)})"
+
+
+def _describe_counts(model: Any) -> str:
+    """Return the likelihood of a model of counts."""
+    if model.likelihood_ == "poisson":
+        return "Poisson"
+    return f"negative binomial, shape {format_number(float(model.shape_))}"
+
+
+def _noise_tiles(subject: Subject, noise_std: float) -> list[tuple[str, str]]:
+    """Return transform of the target and noise, if it is the same everywhere."""
+    transform, output = find_transform(subject.model), subject.model.outputs_[0]
+    of = "" if transform is None else " of the transformed target"
+    tiles = [] if transform is None else [("transform of the target", str(transform))]
+    if has_simple_noise(output):
+        tiles.append((f"noise{of} (standard deviation)", format_number(noise_std)))
+    return tiles
+
+
+def make_tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
+    """Return the main numbers of the fit with their names."""
+    summary = summarise_fit(subject.model)
+    assert summary is not None
+    tiles = [
+        ("rows", str(subject.n_rows)),
+        (f"{subject.units}, of {summary.n_candidates} candidates", str(summary.n_kept)),
+    ]
+    if summary.classes is not None:
+        tiles.append(("classes", str(len(summary.classes))))
+    if subject.counts_events:
+        tiles.append(("distribution of counts", _describe_counts(subject.model)))
+    if summary.noise_std is not None and summary.effective_dof is not None:
+        tiles += _noise_tiles(subject, float(summary.noise_std[0]))
+        tiles.append(
+            ("effective degrees of freedom", format_number(float(summary.effective_dof[0])))
+        )
+    tiles.append(("log evidence (nats)", format_number(facts.log_evidence, 5)))
+    if facts.null_log_evidence == facts.null_log_evidence:
+        tiles.append(("gain over the null model (nats)", format_number(facts.log_evidence_gain, 4)))
+    if summary.features_used is not None:
+        tiles.append(("relevant features", summary.features_used))
+    tiles.append(("converged", "yes" if summary.converged else "no"))
+    return tiles
