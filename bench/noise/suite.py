@@ -271,9 +271,7 @@ standard errors over draws or splits.
 
 - Sets with known truth have 200 training rows and 2000 test rows: **Goldberg** (Goldberg, Williams
   and Bishop 1998: twice a sine, standard deviation x + 1/2), **Yuan-Wahba** (2004), **Williams**
-  (1996), and **step**, a sine whose noise jumps from 0.1 to 0.5 in the middle. The mean alone,
-  fitted with the true noise variances, has an excess of 0.014 on Goldberg and 0.020 on Yuan-Wahba
-  (20 other draws), which is part of what is shown.
+  (1996), and **step**, a sine whose noise jumps from 0.1 to 0.5 in the middle.
 - Published sets: the first five published splits of the UCI sets, of uci_power 3000 of the 8611
   training rows; five random splits of engel into 188 and 47 rows. Choices were made on splits 10
   to 19 and on draws 0 to 20.
