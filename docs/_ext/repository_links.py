@@ -25,6 +25,7 @@ PAGES = {
     "bench/README.md": "benchmarks.md",
     "bench/ACCURACY.md": "accuracy.md",
     "bench/NOISE.md": "noise_benchmark.md",
+    "bench/COUNTS.md": "counts_benchmark.md",
     "bench/DENSITY.md": "density_benchmark.md",
     "reproduce/README.md": "reproduced.md",
     "reproduce/RESULTS.md": "results.md",

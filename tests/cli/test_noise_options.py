@@ -207,6 +207,17 @@ def test_counts_with_exposure(tables, tmp_path):
     assert scores["coverage"] > 0.9
 
 
+@pytest.mark.slow
+def test_kernels_of_counts_are_relevance_vectors(tables, tmp_path):
+    model = tmp_path / "m.relvec"
+    table = tables / "events.csv"
+    options = ("--exposure", "hours", "--model", "rvm", "--no-cv")
+    result = run("fit", table, "-t", "events", "-o", model, *options)
+    assert re.search(r"relevance vectors +\d+ of \d+ rows", result.stderr + result.stdout)
+    shown = run("inspect", model, "--vectors").stdout
+    assert "relevance vector, in units of the log rate" in " ".join(shown.split())
+
+
 def test_few_counts_are_suggested_as_counts(tables, tmp_path):
     table = pl.DataFrame({"x": np.arange(40.0) / 7.0, "n": np.arange(40) % 4})
     table.write_csv(tmp_path / "t.csv")
