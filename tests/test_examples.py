@@ -51,7 +51,7 @@ def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
 def test_tied_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "new" / "tied.png"
-    runpy.run_path(str(EXAMPLES / "tied_precisions.py"))["main"](path, n_samples=4)
+    runpy.run_path(str(EXAMPLES / "tied_precisions.py"))["main"](path, n_sets=4)
     assert path.stat().st_size > 10_000
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
     covered = {row[0]: float(row[2]) for row in rows}
