@@ -405,8 +405,20 @@ def test_arguments_that_are_not_valid():
         MODEL.predict_pmf(X, [[1, 2]])
     with pytest.raises(ValueError, match="at least 1"):
         MODEL.sample_y(X, 0)
-    with pytest.raises(NotImplementedError, match="RootogramDisplay"):
-        MODEL.report(X, Y)
+
+
+def test_relevance_vectors_are_the_centres_of_kernels():
+    np.testing.assert_array_equal(MODEL.relevance_vectors_, X[MODEL.relevance_])
+    for other in ({"precision": "tied"}, {"basis": LinearBasis()}):
+        model = SparseBayesCountRegressor(**other).fit(X, Y)
+        assert not hasattr(model, "relevance_vectors_")
+        with pytest.raises(AttributeError, match="Use relevance_ and atoms_"):
+            model.relevance_vectors_  # noqa: B018
+
+
+def test_report_of_a_model_of_counts():
+    report = MODEL.report(X, Y, title="Calls", cv=0)
+    assert report.title == "Calls"
 
 
 # ------------------------------------------------------------------ the ecosystem

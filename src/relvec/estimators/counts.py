@@ -21,7 +21,7 @@ from relvec._checks import (
 from relvec._typing import ArrayLike
 from relvec.estimators._basis_options import BasisOptions
 from relvec.estimators._count_plan import CountFit, CountPlan, make_count_data
-from relvec.estimators._count_predict import CountPredictionMixin
+from relvec.estimators._count_scores import CountScoreMixin
 from relvec.estimators._inputs import read_weight, validate_inputs, warn_about_weights
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
@@ -51,7 +51,7 @@ def _check_likelihood(name: str, value: Any) -> None:
 
 @with_options
 class SparseBayesCountRegressor(
-    BasisOptions, CountPredictionMixin, CallbackSupportMixin, RegressorMixin, NotebookMixin
+    BasisOptions, CountScoreMixin, CallbackSupportMixin, RegressorMixin, NotebookMixin
 ):
     """Sparse Bayesian regression of counts.
 
@@ -116,14 +116,25 @@ default="auto"
     relevance_ : ndarray of shape (n_relevant,)
         Basis functions in the model: indices of the training rows on which they are centred, or,
         if some are not centred on training rows, their columns in the basis matrix.
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+        Relevance vectors: the centres of the kernels in the model. Only if the basis is a
+        `KernelBasis`, as it is by default, except with ``precision="tied"`` and one feature.
     coef_ : ndarray of shape (n_relevant,)
-        Most probable weights, the mode of the posterior.
+        Most probable weights, the mode of the posterior. Predictions use another Gaussian, see
+        Notes, so that ``intercept_ + atoms_.evaluate(X) @ coef_`` is not exactly
+        `predict_log_rate`.
     intercept_ : float
         Log rate where all basis functions are zero; zero with ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_relevant,)
         Prior precision of each weight, alpha (Tipping 2001, eq. 5).
     weight_covariance_ : ndarray of shape (n_relevant, n_relevant)
-        Posterior covariance of the weights, by the Laplace approximation.
+        Posterior covariance of the weights by the Laplace approximation, at the mode `coef_`.
+    atoms_ : Atoms
+        Basis functions in the model: ``atoms_.evaluate(X)`` has a column for each weight.
+    n_atoms_ : int
+        Number of basis functions to choose from.
+    count_model_ : FittedCountModel
+        Fitted model with the posterior that predictions use.
     log_evidence_ : float
         Laplace approximation of the log evidence (marginal likelihood), in nats, with all constants
         of the likelihood, so that likelihoods can be compared.
@@ -149,6 +160,16 @@ default="auto"
     See Also
     --------
     SparseBayesRegressor : Targets with Gaussian noise.
+    SparseBayesDensity : Density of points, or intensity of events: no counts to be given.
+    relvec.plotting.RootogramDisplay : Observed and expected frequencies of counts.
+    sklearn.linear_model.PoissonRegressor : Linear log rate with a ridge penalty to be chosen.
+
+    Notes
+    -----
+    Precisions and basis functions are chosen by the Laplace approximation at the mode `coef_`. For
+    predictions the posterior is the Gaussian of smallest Kullback-Leibler divergence from the
+    exact one (Opper and Archambeau 2009), whose expected rates are unbiased. Its mean and
+    covariance differ a little from `coef_` and `weight_covariance_`, most where events are few.
 
     References
     ----------
@@ -156,6 +177,9 @@ default="auto"
 
     F. J. Anscombe (1948), The transformation of Poisson, binomial and negative-binomial data,
     Biometrika 35.
+
+    M. Opper, C. Archambeau (2009), The variational Gaussian approximation revisited, Neural
+    Computation 21.
 
     C. E. Rasmussen, C. K. I. Williams (2006), Gaussian processes for machine learning, section 3.4.
 
@@ -261,24 +285,6 @@ default="auto"
                 stacklevel=3,
             )
         return self
-
-    def report(self, X: Any, y: ArrayLike, **options: Any) -> Any:
-        """Raise an error: reports are for classifiers and for regressors with Gaussian noise.
-
-        Use `relvec.plotting.RootogramDisplay`, `score`, `deviance` and `log_predictive_density`.
-
-        Examples
-        --------
-        >>> from relvec import SparseBayesCountRegressor
-        >>> SparseBayesCountRegressor().report([[0.0]], [1])
-        Traceback (most recent call last):
-        NotImplementedError: SparseBayesCountRegressor has no report: ...
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no report: reports are for classifiers and for regressors "
-            "with Gaussian noise. Use RootogramDisplay of relvec.plotting, and the methods score, "
-            "deviance and log_predictive_density."
-        )
 
     def _set_attributes(self, fit: CountFit) -> None:
         """Set the fitted attributes."""
