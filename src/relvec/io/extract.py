@@ -20,6 +20,7 @@ from relvec.estimators._class_model import ClassModel
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._latent_model import FittedLatentModel
 from relvec.estimators._output import FittedOutput
+from relvec.estimators.counts import SparseBayesCountRegressor
 from relvec.io.formula import Block, Extrapolation, Formula, Member, PivotSet, Table
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.kernels import KernelProfile, Linear
@@ -111,6 +112,12 @@ def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
     """Return the last step of a pipeline, and the shift and scale of the scalers before it."""
     *before, last = _steps(model)
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
+        if isinstance(last, SparseBayesCountRegressor):
+            raise ExportError(
+                f"{type(last).__name__} cannot be exported: models of counts have no formula for "
+                "programs without relvec. Use relvec.io.save and load where relvec is installed; "
+                "else tabulate predict and predict_interval on a grid of inputs."
+            )
         inner = getattr(last, "best_estimator_", None)
         hint = " Export its best_estimator_." if inner is not None else ""
         raise ExportError(
