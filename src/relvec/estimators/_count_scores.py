@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,17 @@ def compute_poisson_deviance(counts: Vector, mean: Vector, weight: Vector) -> fl
 class CountScoreMixin(CountPredictionMixin):
     """Adds scores of observed counts to the predictions."""
 
+    def _warn_without_exposure(self, exposure: Any) -> None:
+        """Warn that counts are compared with rates, if the model was fitted with exposures."""
+        if exposure is None and getattr(self, "has_exposure_", False):
+            warnings.warn(
+                f"{type(self).__name__} was fitted with exposure, and none is given here: counts "
+                "are compared with predictions for one unit of exposure. Give the exposure of "
+                "these rows, or exposure=1.0 if that is meant.",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def log_predictive_density(
         self, X: Any, y: ArrayLike, exposure: ArrayLike | None = None
     ) -> Vector:
@@ -42,7 +54,8 @@ class CountScoreMixin(CountPredictionMixin):
         y : array-like of shape (n_samples,)
             Counts.
         exposure : float or array-like of shape (n_samples,), optional
-            Exposure of each row; default, one unit.
+            Exposure of each row. Default, one unit, with a warning if the model was fitted with
+            exposures.
 
         Returns
         -------
@@ -62,6 +75,7 @@ class CountScoreMixin(CountPredictionMixin):
         (True, True)
         """
         X, counts = self._validate_counts(X, y)
+        self._warn_without_exposure(exposure)
         return self._predict_counts(X, exposure).log_density(counts)
 
     def deviance(
@@ -85,7 +99,8 @@ class CountScoreMixin(CountPredictionMixin):
         sample_weight : array-like of shape (n_samples,), optional
             Frequency weights; default, 1 for each row.
         exposure : float or array-like of shape (n_samples,), optional
-            Exposure of each row; default, one unit.
+            Exposure of each row. Default, one unit, with a warning if the model was fitted with
+            exposures.
 
         Returns
         -------
@@ -105,6 +120,7 @@ class CountScoreMixin(CountPredictionMixin):
         1.0
         """
         X, counts = self._validate_counts(X, y)
+        self._warn_without_exposure(exposure)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         mean = np.asarray(self.predict(X, exposure))
         return compute_poisson_deviance(counts, mean, weight)
@@ -130,7 +146,8 @@ class CountScoreMixin(CountPredictionMixin):
         sample_weight : array-like of shape (n_samples,), optional
             Frequency weights; default, 1 for each row.
         exposure : float or array-like of shape (n_samples,), optional
-            Exposure of each row; default, one unit.
+            Exposure of each row. Default, one unit, with a warning if the model was fitted with
+            exposures.
 
         Returns
         -------
@@ -149,6 +166,7 @@ class CountScoreMixin(CountPredictionMixin):
         True
         """
         X, counts = self._validate_counts(X, y)
+        self._warn_without_exposure(exposure)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         units = check_exposure(exposure, len(counts))
         deviance = compute_poisson_deviance(counts, np.asarray(self.predict(X, units)), weight)

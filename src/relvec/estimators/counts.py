@@ -22,6 +22,7 @@ from relvec._typing import ArrayLike
 from relvec.estimators._basis_options import BasisOptions
 from relvec.estimators._count_plan import CountFit, CountPlan, make_count_data
 from relvec.estimators._count_scores import CountScoreMixin
+from relvec.estimators._count_warnings import explain_crowded_model, explain_improbable_count
 from relvec.estimators._inputs import read_weight, validate_inputs, warn_about_weights
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
@@ -148,6 +149,8 @@ default="auto"
         How nearly the solution satisfies the optimality conditions of a local maximum.
     n_iter_ : int
         Number of iterations of the solver.
+    has_exposure_ : bool
+        Whether `fit` was given exposures other than one unit, so that scores and reports need them.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -268,13 +271,14 @@ default="auto"
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, y_numeric=True)
         counts = check_counts("y", y)
-        log_exposure = np.log(check_exposure(exposure, len(counts)))
+        units = check_exposure(exposure, len(counts))
         weight = None if sample_weight is None else read_weight(sample_weight, X)
         warn_about_weights(weight, stacklevel=4)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        fit = plan.run(make_count_data(X, counts, log_exposure, weight))
+        fit = plan.run(make_count_data(X, counts, np.log(units), weight))
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._set_attributes(fit)
+        self.has_exposure_ = bool((units != 1.0).any())
         if not self.converged_ and not has_callbacks:  # callbacks may have stopped it
             gradient, gain = self.certificate_
             warnings.warn(
@@ -284,6 +288,12 @@ default="auto"
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        keeps_all = plan.is_tied or plan.prior.keeps_all_atoms
+        message = explain_improbable_count(fit.model, X, counts, units, weight)
+        if not message and not keeps_all:
+            message = explain_crowded_model(len(self.coef_), X, weight)
+        if message:
+            warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=3)
         return self
 
     def _set_attributes(self, fit: CountFit) -> None:
