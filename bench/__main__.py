@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench import regression, report, scaling
 from bench.accuracy import page as accuracy_page
@@ -15,8 +16,10 @@ from bench.accuracy import suite as accuracy
 from bench.accuracy.problems import PROBLEMS as ACCURACY_PROBLEMS
 from bench.accuracy.store import Store
 from bench.classification import suite as classification
+from bench.counts import suite as counts
 from bench.denoising import suite as denoising
 from bench.density import suite as density
+from bench.density.real import draw_plots as draw_real_densities
 from bench.features import suite as features
 from bench.methods import METHODS
 from bench.noise import suite as noise
@@ -31,8 +34,11 @@ SUITES = {
     "accuracy": accuracy,
     "density": density,
     "noise": noise,
+    "counts": counts,
 }
 """Suites that consist of parts."""
+PAGE_SUITES: dict[str, Any] = {"density": density, "noise": noise, "counts": counts}
+"""Suites whose parts are written on one page of their own."""
 LIMIT = 120.0
 """CPU seconds of a fit unless asked otherwise, but for the accuracy suite."""
 
@@ -59,9 +65,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         help="comma-separated; "
         + "; ".join(f"of the {n} suite: {', '.join(s.PARTS)}" for n, s in SUITES.items()),
     )
-    parser.add_argument(
-        "--data", type=Path, help="folder of published sets, of classes (or RELVEC_DATA)"
-    )
+    parser.add_argument("--data", type=Path, help="folder of published sets (or RELVEC_DATA)")
     parser.add_argument(
         "--output",
         type=Path,
@@ -71,7 +75,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--write-readme",
         action="store_true",
-        help="fill in bench/README.md (or ACCURACY.md, DENSITY.md)",
+        help="fill in bench/README.md (or the page of the suite)",
     )
     parser.add_argument(
         "--fresh", action="store_true", help="of the accuracy suite: run again what is recorded"
@@ -133,10 +137,8 @@ def main(arguments: Sequence[str]) -> int:
         return denoise(options, arguments)
     if options.suite in ("classification", "features"):
         return classify(options, arguments)
-    if options.suite == "noise":
-        return compare_noise(options, arguments)
-    if options.suite == "density":
-        return estimate_densities(options, arguments)
+    if options.suite in PAGE_SUITES:
+        return run_page(options, arguments)
     if options.suite == "accuracy":
         return compare_accuracy(options, arguments)
     records: list[Record] = list(run_jobs(plan(options)))
@@ -170,38 +172,27 @@ def denoise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     return finish_parts(options, everything, texts)
 
 
-def estimate_densities(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Run parts of the density suite, which has a page of its own."""
-    everything: list[Record] = []
-    texts = {}
-    for name in options.parts:
-        records = list(density.run_part(name, options.seed, options.repeats, options.quick))
-        everything += records
-        tables = density.tables(name, records)
-        report.show(tables)
-        texts[name] = "\n\n".join(table.markdown() for table in tables)
-    facts = report.describe_run(everything, command_line(arguments), density.PACKAGES)
-    if options.write_readme:
-        density.write_page(texts, facts)
-    return finish_parts(options, everything, [facts, *texts.values()])
-
-
-def compare_noise(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Run parts of the noise suite, which has a page of its own."""
+def run_page(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run parts of a suite that has a page of its own."""
     classification.use_data(options.data)
+    suite = PAGE_SUITES[options.suite]
     everything: list[Record] = []
     texts = {}
     for name in options.parts:
-        records = list(noise.run_part(name, options.seed, options.repeats, options.quick))
+        records = list(suite.run_part(name, options.seed, options.repeats, options.quick))
         if not records:
             continue
         everything += records
-        tables = noise.tables(name, records)
+        tables = suite.tables(name, records)
         report.show(tables)
         texts[name] = "\n\n".join(table.markdown() for table in tables)
-    facts = report.describe_run(everything, command_line(arguments), noise.PACKAGES)
+    facts = report.describe_run(everything, command_line(arguments), suite.PACKAGES)
+    if suite is density and "real" in texts:
+        plot = (density.PAGE.parent if options.write_readme else Path("build")) / density.PLOT
+        draw_real_densities(plot)
+        print(f"plot: {plot.name} in {plot.parent.name}")
     if options.write_readme:
-        noise.write_page(texts, facts)
+        suite.write_page(texts, facts)
     return finish_parts(options, everything, [facts, *texts.values()])
 
 

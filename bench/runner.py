@@ -52,6 +52,25 @@ def run_job(job: Job) -> Record:
     return record
 
 
+def run_worker(module: str, job: Record) -> Record:
+    """Return the record of a job that a module with a worker of its own does."""
+    process = subprocess.run(
+        [sys.executable, "-m", module, json.dumps(job)],
+        cwd=ROOT,
+        env={**os.environ, **ONE_THREAD},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if process.returncode != 0:
+        print(process.stderr[-2000:], file=sys.stderr)
+        return {**job, "status": "failed", "error": f"ended with code {process.returncode}"}
+    record: Record = json.loads(process.stdout.splitlines()[-1])
+    if record["status"] == "failed":
+        print(process.stderr[-2000:], file=sys.stderr)
+    return record
+
+
 def run_jobs(jobs: Iterable[Job]) -> Iterator[Record]:
     """Yield records as they come; a method over the limit is not tried on further draws."""
     given_up: set[tuple[str, str, int | None, int | None]] = set()

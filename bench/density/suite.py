@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from bench.classification.problems import VARIABLE, folder
 from bench.denoising.part import Record, Target, ok, target_table
+from bench.density import real
 from bench.density.problems import BOUNDED, MARRON_WAND, TWO_VARIABLES
 from bench.report import Table, number
-from bench.runner import ONE_THREAD, ROOT
+from bench.runner import run_worker
 
-__all__ = ["DEFAULT_PARTS", "PACKAGES", "PAGE", "PARTS", "run_part", "tables", "write_page"]
+__all__ = ["DEFAULT_PARTS", "PACKAGES", "PAGE", "PARTS", "PLOT", "run_part", "tables", "write_page"]
 
 PACKAGES = ("relvec", "scikit-learn", "numpy", "scipy")
 PAGE = Path(__file__).parents[1] / "DENSITY.md"
@@ -25,22 +24,27 @@ PARTS = {
     "bounded": [(each.name, 2000 if each.name == "spectrum" else 1000) for each in BOUNDED],
     "two": [(each.name, 500) for each in TWO_VARIABLES],
     "large": [("10 claw", 1_000_000), ("5 outlier", 1_000_000), ("exponential", 1_000_000)],
+    "real": [(name, None) for name in real.REAL],
 }
-"""Densities and sample sizes of each part."""
+"""Densities and sample sizes of each part; published samples have their own."""
 DEFAULT_PARTS = tuple(PARTS)
 TITLES = {
     "mixtures": "mixtures of normal densities",
     "bounded": "bounded supports",
     "two": "two variables",
     "large": "a million points",
+    "real": "published samples",
 }
-REPEATS = {"mixtures": 10, "bounded": 10, "two": 16, "large": 2}
+REPEATS = {"mixtures": 10, "bounded": 10, "two": 16, "large": 2, "real": 5}
+PLOT = "density-real.png"
 METHODS = ("relvec", "Scott", "ISJ", "Abramson (ISJ)", "KDE cv")
 
 
 def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
     """Yield the records of a part as they come."""
     cases = PARTS[name][:2] if quick else PARTS[name]
+    if name == "real":
+        cases = [(each, len(real.REAL[each].read())) for each, _ in cases if _is_there(each)]
     n_draws = repeats or (2 if quick else REPEATS[name])
     for problem, n in cases:
         job = {
@@ -50,28 +54,22 @@ def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator
             "seeds": list(range(seed, seed + n_draws)),
             "peers": name != "large",
         }
-        record = _run(job)
+        record = run_worker("bench.density.worker", job)
         note = "" if record["status"] == "ok" else f": {record['error']}"
         print(f"density {name} {problem} {n}{note}", file=sys.stderr, flush=True)
         yield record
 
 
-def _run(job: Record) -> Record:
-    process = subprocess.run(
-        [sys.executable, "-m", "bench.density.worker", json.dumps(job)],
-        cwd=ROOT,
-        env={**os.environ, **ONE_THREAD},
-        capture_output=True,
-        text=True,
-        check=False,
+def _is_there(name: str) -> bool:
+    """Whether a published sample can be read; says so if not."""
+    where, file = folder(), real.REAL[name].file
+    if where is not None and (where / file).is_file():
+        return True
+    print(
+        f"real: {name} left out: it needs {file} in the folder of --data or {VARIABLE}",
+        file=sys.stderr,
     )
-    if process.returncode != 0:
-        print(process.stderr[-2000:], file=sys.stderr)
-        return {**job, "status": "failed", "error": f"ended with code {process.returncode}"}
-    record: Record = json.loads(process.stdout.splitlines()[-1])
-    if record["status"] == "failed":
-        print(process.stderr[-2000:], file=sys.stderr)
-    return record
+    return False
 
 
 def _values(record: Record, method: str, what: str) -> list[float]:
@@ -93,6 +91,8 @@ def tables(name: str, records: Sequence[Record]) -> list[Table]:
     """Return the tables of a part, its targets last."""
     found = []
     done = ok(records)
+    if name == "real":
+        return real.make_tables(done) if done else []
     for n in sorted({record["n"] for record in done}):
         mine = [record for record in done if record["n"] == n or name == "bounded"]
         methods = [each for each in METHODS if each in mine[0]["draws"][0]]
@@ -166,6 +166,8 @@ def write_page(texts: dict[str, str], facts: str, path: Path = PAGE) -> None:
     parts += [
         f"## {TITLES[name][0].upper()}{TITLES[name][1:]}\n\n{text}" for name, text in texts.items()
     ]
+    if "real" in texts:
+        parts.append(real.CAPTION)
     path.write_text("\n\n".join(parts).rstrip() + "\n", encoding="utf-8")
 
 
@@ -174,12 +176,12 @@ INTRODUCTION = """\
 
 `python -m bench density` draws samples from densities with known truth. They are fitted by
 `SparseBayesDensity()` at its defaults (with the support where there is one) and by kernel density
-estimates. **KL** is the Kullback-Leibler divergence of the estimate from the truth, in nats,
-measured on 2000 new points; **ISE** is the integrated squared error. Both are multiplied by 1000
-and are means over seeds, with standard errors in parentheses. **coverage** is the share of new
-points at which the 95 % band of relvec contains the true density. CPU seconds are those of the fit,
-on one thread. Kernel estimates have little to fit, except by cross-validation: their work comes
-with each prediction.
+estimates. **KL** is the Kullback-Leibler divergence of the estimate from the truth, in nats, by
+numerical integration; **ISE** is the integrated squared error. Both are multiplied by 1000 and are
+means over seeds, with standard errors in parentheses. **coverage** is the share of 2000 new points
+at which the 95 % band of relvec contains the true density. CPU seconds are those of the fit, on one
+thread. Kernel estimates have little to fit, except by cross-validation: their work comes with each
+prediction. The last part needs published samples, in the folder of `--data`.
 
 - **Scott**: Gaussian kernels, Scott's rule. **ISJ**: the improved Sheather-Jones bandwidth of
   Botev, Grotowski and Kroese (2010), reflected at the ends of a bounded support. It is computed in

@@ -119,8 +119,17 @@ def check_targets(target: Any, shape: tuple[int, ...]) -> Any:
     return values
 
 
+MAX_COUNT = 1e12
+"""Largest count. Error bars of the log rate of larger ones are below the rounding errors of its
+mean, and their log likelihoods have no digits left to compare models by."""
+
+EXPOSURE_RANGE = 1e-100, 1e100
+"""Smallest and largest exposure, so that exponentials of the log exposure, and their sums, stay in
+the range of numbers."""
+
+
 def check_counts(name: str, values: Any) -> Any:
-    """Return counts as an array of floats; raise unless all are non-negative integers.
+    """Return counts as an array of floats; raise unless all are integers from 0 to `MAX_COUNT`.
 
     Examples
     --------
@@ -141,11 +150,18 @@ def check_counts(name: str, values: Any) -> Any:
             f"{name} must hold counts, which are non-negative integers; the value at position "
             f"{place} is {wrong:g} ({int(is_wrong.sum())} of {counts.size} are no counts). {reason}"
         )
+    if (counts > MAX_COUNT).any():
+        raise ValueError(
+            f"{name} must hold counts of at most {MAX_COUNT:g}; the value at position "
+            f"{int(np.argmax(counts.ravel() > MAX_COUNT))} is {counts[counts > MAX_COUNT][0]:g}. "
+            "If it is a code for a missing value, leave out the row; for quantities of this size "
+            "use RVMRegressor of their logarithms."
+        )
     return counts
 
 
 def check_exposure(exposure: Any, n_rows: int) -> Any:
-    """Return the exposure of each row as an array; raise unless all are positive and finite.
+    """Return the exposure of each row as an array; raise unless all are in `EXPOSURE_RANGE`.
 
     One number is the exposure of every row; None is one unit for each.
 
@@ -165,13 +181,19 @@ def check_exposure(exposure: Any, n_rows: int) -> Any:
             f"exposure must be a number or have one value for each of the {n_rows} rows; got shape "
             f"{values.shape}."
         )
-    # The limits keep exponentials of the log exposure, and their sums, in the range of numbers.
-    is_wrong = ~((values > 1e-100) & (values < 1e100))
+    least, most = EXPOSURE_RANGE
+    is_wrong = ~((values >= least) & (values <= most))
     if is_wrong.any():
         wrong = values[is_wrong][0] if values.ndim else float(values)
+        advice = (
+            "Use another unit."
+            if 0.0 < wrong < np.inf
+            else "It is the time, area or population in which the events of a row were counted; "
+            "leave out rows without any."
+        )
         raise ValueError(
-            f"exposure must be positive and finite; got {wrong:g}. It is the time, area or "
-            "population in which the events of a row were counted; leave out rows without any."
+            f"exposure must be positive and finite, from {least:g} to {most:g}; got {wrong:g}. "
+            f"{advice}"
         )
     return np.array(np.broadcast_to(values, n_rows))
 

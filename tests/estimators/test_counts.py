@@ -336,7 +336,7 @@ def test_no_events_means_half_an_event():
     assert model.predict(X[:50], exposure=exposure).sum() == pytest.approx(0.5)
     assert len(model.coef_) == 0
     assert model.overdispersion_gain_ == 0.0
-    assert model.score(X[:50], np.zeros(50)) == 0.0
+    assert model.score(X[:50], np.zeros(50), exposure=exposure) == 0.0
     without = SparseBayesCountRegressor(fit_intercept=False).fit(X[:50], np.zeros(50))
     assert without.converged_
 
@@ -351,6 +351,7 @@ def test_no_events_means_half_an_event():
         ([0.0, 2.5, 1.0], "position 1 is 2.5 .* give the numbers of events as y"),
         ([0.0, np.nan, 1.0], "must be finite; the value at position 1 is NaN"),
         (["a", "b", "c"], "y must contain numbers"),
+        ([0.0, 3e300, 1.0], "counts of at most 1e[+]12; the value at position 1 is 3e[+]300"),
     ],
 )
 def test_targets_that_are_no_counts(counts, message):
@@ -361,10 +362,15 @@ def test_targets_that_are_no_counts(counts, message):
 @pytest.mark.parametrize(
     ("exposure", "message"),
     [
-        ([1.0, 0.0, 1.0], "exposure must be positive and finite; got 0"),
+        (
+            [1.0, 0.0, 1.0],
+            "exposure must be positive and finite, from 1e-100 to 1e[+]100; got 0. It",
+        ),
         ([1.0, -2.0, 1.0], "got -2"),
         ([1.0, np.inf, 1.0], "got inf"),
         (np.nan, "got nan"),
+        (1e-300, "from 1e-100 to 1e[+]100; got 1e-300. Use another unit"),
+        (1e300, "from 1e-100 to 1e[+]100; got 1e[+]300. Use another unit"),
         ([1.0, 2.0], r"each of the 3 rows; got shape \(2,\)"),
         ("long", "must hold positive numbers; got 'long'"),
     ],
@@ -405,8 +411,20 @@ def test_arguments_that_are_not_valid():
         MODEL.predict_pmf(X, [[1, 2]])
     with pytest.raises(ValueError, match="at least 1"):
         MODEL.sample_y(X, 0)
-    with pytest.raises(NotImplementedError, match="RootogramDisplay"):
-        MODEL.report(X, Y)
+
+
+def test_relevance_vectors_are_the_centres_of_kernels():
+    np.testing.assert_array_equal(MODEL.relevance_vectors_, X[MODEL.relevance_])
+    for other in ({"precision": "tied"}, {"basis": LinearBasis()}):
+        model = SparseBayesCountRegressor(**other).fit(X, Y)
+        assert not hasattr(model, "relevance_vectors_")
+        with pytest.raises(AttributeError, match="Use relevance_ and atoms_"):
+            model.relevance_vectors_  # noqa: B018
+
+
+def test_report_of_a_model_of_counts():
+    report = MODEL.report(X, EXPOSED, exposure=EXPOSURE, title="Calls", cv=0)
+    assert report.title == "Calls"
 
 
 # ------------------------------------------------------------------ the ecosystem

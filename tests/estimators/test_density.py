@@ -301,7 +301,7 @@ def test_errors_of_the_methods():
         (lambda: model.pdf([[0.0]], coverage=1.5), "coverage"),
         (lambda: model.ppf([1.5]), "q must be probabilities"),
         (lambda: model.sample(0), "n_samples must be an integer of at least 1"),
-        (lambda: model.sample_pdf([[0.0]], 0), "n_draws"),
+        (lambda: model.sample_pdf([[0.0]], 0), "n_samples"),
         (lambda: model.scan_peaks([], 1.0), "positions must be finite"),
         (lambda: model.scan_peaks([1.0], -1.0), "width must be a positive number"),
         (lambda: model.pdf([[0.0, 1.0]]), "2 features"),

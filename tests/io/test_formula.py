@@ -13,7 +13,13 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from relvec import DRVMRegressor, RVMClassifier, RVMRegressor, SparseBayesClassifier
+from relvec import (
+    DRVMRegressor,
+    RVMClassifier,
+    RVMRegressor,
+    SparseBayesClassifier,
+    SparseBayesCountRegressor,
+)
 from relvec.bases import LinearBasis
 from relvec.io import ExportError, export_c, export_onnx, export_python
 from relvec.io.extract import extract_formula
@@ -45,6 +51,8 @@ def test_other_objects_are_refused(export):
     for thing in (None, "model", RVMRegressor, LinearRegression(), make_pipeline(MinMaxScaler())):
         with pytest.raises(ExportError, match="only regressors and classifiers of relvec"):
             export(thing)
+    with pytest.raises(ExportError, match="models of counts have no formula .* tabulate predict"):
+        export(SparseBayesCountRegressor())
     with pytest.raises(NotFittedError):
         export(RVMRegressor())
     with pytest.raises(NotFittedError):

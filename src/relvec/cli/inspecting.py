@@ -12,6 +12,7 @@ from relvec.cli.encoding import encoded_columns
 from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.summaries.fit import cv_tables, headline, importance_parts, model_lines
 from relvec.cli.summaries.parts import format_number, format_size, key_values, legend, table
+from relvec.describing import models_counts
 
 __all__ = ["feature_names", "inspect_command", "vector_table"]
 
@@ -156,9 +157,10 @@ def _explain_weights(stored: StoredModel) -> str:
             f"A positive weight raises the probability of {str(classes[1])!r} {where}, a negative "
             f"weight that of {str(classes[0])!r}.{cancel}"
         )
+    target = f"the log rate of {stored.target}" if models_counts(stored.model) else stored.target
     if not is_kernel_model:
-        return f"weight: change of {stored.target} per unit of the term."
+        return f"weight: change of {target} per unit of the term."
     return (
         f"weight: coefficient of the kernel centred on the relevance vector, in units of "
-        f"{stored.target}.{cancel}"
+        f"{target}.{cancel}"
     )

@@ -26,6 +26,7 @@ from relvec.describing.calibration import (
 from relvec.describing.denoised import get_denoising_model
 from relvec.describing.distributions import (
     compute_quantile_residuals,
+    lacks_exposure,
     lacks_noise,
     models_counts,
     predict_distribution,
@@ -120,6 +121,7 @@ __all__ = [
     "get_kernel_centers",
     "get_objective_traces",
     "has_extrapolation",
+    "lacks_exposure",
     "lacks_noise",
     "make_grid",
     "make_interval_function",

@@ -12,12 +12,23 @@ from relvec._typing import Vector
 from relvec.describing.models import get_final_estimator, transform_inputs
 from relvec.likelihoods import GaussianPrediction, Prediction
 
-__all__ = ["compute_quantile_residuals", "lacks_noise", "models_counts", "predict_distribution"]
+__all__ = [
+    "compute_quantile_residuals",
+    "lacks_exposure",
+    "lacks_noise",
+    "models_counts",
+    "predict_distribution",
+]
 
 
 def models_counts(estimator: Any) -> bool:
     """Whether an estimator, or a pipeline that ends in one, is a regressor of counts."""
     return hasattr(get_final_estimator(estimator), "predict_log_rate")
+
+
+def lacks_exposure(estimator: Any) -> bool:
+    """Whether counts of new rows can be predicted only with their exposures, as given in fit."""
+    return bool(getattr(get_final_estimator(estimator), "has_exposure_", False))
 
 
 def lacks_noise(estimator: Any) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import xlogy
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_bool, check_counts, check_exposure, check_integer
 from relvec._typing import ArrayLike, Matrix, Vector
@@ -19,19 +18,7 @@ from relvec.solvers import Certificate
 if TYPE_CHECKING:
     from relvec.bases.base import Atoms
 
-__all__ = ["CountPredictionMixin", "compute_poisson_deviance"]
-
-
-def compute_poisson_deviance(counts: Vector, mean: Vector, weight: Vector) -> float:
-    """Return the mean unit deviance ``2 (y log(y / mu) - y + mu)`` of Poisson counts.
-
-    Examples
-    --------
-    >>> compute_poisson_deviance(np.array([0.0, 2.0]), np.array([1.0, 2.0]), np.ones(2))
-    1.0
-    """
-    each = 2.0 * (xlogy(counts, counts / mean) - counts + mean)
-    return float(np.average(each, weights=weight))
+__all__ = ["CountPredictionMixin"]
 
 
 class CountPredictionMixin:
@@ -255,135 +242,6 @@ class CountPredictionMixin:
         draws = self.count_model_.likelihood.distribution(latent)
         return np.asarray(draws.rvs(size=latent.shape, random_state=legacy), dtype=np.float64)
 
-    def log_predictive_density(
-        self, X: Any, y: ArrayLike, exposure: ArrayLike | None = None
-    ) -> Vector:
-        """Compute the log predictive probability of observed counts, in nats.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            Counts.
-        exposure : float or array-like of shape (n_samples,), optional
-            Exposure of each row; default, one unit.
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples,)
-            Log probability of each count; its mean is the MLPD.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from relvec import SparseBayesCountRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(size=(200, 1))
-        >>> y = rng.poisson(np.exp(np.sin(6.0 * X[:, 0])))
-        >>> model = SparseBayesCountRegressor().fit(X, y)
-        >>> likely, unlikely = model.log_predictive_density([[0.25], [0.25]], [3, 30])
-        >>> bool(likely > -2.0), bool(unlikely < -20.0)
-        (True, True)
-        """
-        X, counts = self._validate_counts(X, y)
-        return self._predict_counts(X, exposure).log_density(counts)
-
-    def deviance(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        exposure: ArrayLike | None = None,
-    ) -> float:
-        """Compute the mean Poisson deviance of predictions, ``2 mean(y log(y / mu) - y + mu)``.
-
-        It is the same formula for both likelihoods, so that models can be compared, and that of
-        `sklearn.metrics.mean_poisson_deviance`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            Counts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Frequency weights; default, 1 for each row.
-        exposure : float or array-like of shape (n_samples,), optional
-            Exposure of each row; default, one unit.
-
-        Returns
-        -------
-        deviance : float
-            Zero for perfect predictions; about one for the true rates if counts are Poisson and
-            not too small.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from relvec import SparseBayesCountRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(size=(200, 1))
-        >>> y = rng.poisson(np.exp(2.0 + np.sin(6.0 * X[:, 0])))
-        >>> model = SparseBayesCountRegressor().fit(X, y)
-        >>> round(model.deviance(X, y), 1)
-        1.0
-        """
-        X, counts = self._validate_counts(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        mean = np.asarray(self.predict(X, exposure))
-        return compute_poisson_deviance(counts, mean, weight)
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        exposure: ArrayLike | None = None,
-    ) -> float:
-        """Compute D^2, the fraction of the Poisson deviance that the model explains.
-
-        ``1 - deviance / null_deviance``, where the null model has one rate for all rows, as in
-        `sklearn.linear_model.PoissonRegressor`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            Counts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Frequency weights; default, 1 for each row.
-        exposure : float or array-like of shape (n_samples,), optional
-            Exposure of each row; default, one unit.
-
-        Returns
-        -------
-        score : float
-            At most one; zero for the null model. Where the null model is perfect, one if the model
-            is so too, else zero.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from relvec import SparseBayesCountRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> X = rng.uniform(size=(200, 1))
-        >>> y = rng.poisson(np.exp(2.0 + np.sin(6.0 * X[:, 0])))
-        >>> SparseBayesCountRegressor().fit(X, y).score(X, y) > 0.7
-        True
-        """
-        X, counts = self._validate_counts(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        units = check_exposure(exposure, len(counts))
-        deviance = compute_poisson_deviance(counts, np.asarray(self.predict(X, units)), weight)
-        # Where there are no events, y log(y / mu) - y + mu is mu, here zero.
-        rate = max(float(weight @ counts) / float(weight @ units), np.finfo(np.float64).tiny)
-        null = compute_poisson_deviance(counts, rate * units, weight)
-        if null <= 1e-12:
-            return float(deviance <= 1e-12)
-        return 1.0 - deviance / null
-
     def extrapolating(self, X: Any) -> Vector:
         """Measure how far inputs are beyond the training inputs.
 
@@ -423,8 +281,36 @@ class CountPredictionMixin:
         return np.zeros(X.shape[0]) if novelty is None else novelty.extrapolation(X)
 
     @property
+    def relevance_vectors_(self) -> Matrix:
+        """Centres of the kernels in the model, if its basis is a `KernelBasis`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import SparseBayesCountRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(size=(200, 1))
+        >>> y = rng.poisson(np.exp(np.sin(6.0 * X[:, 0])))
+        >>> model = SparseBayesCountRegressor().fit(X, y)
+        >>> bool((model.relevance_vectors_ == X[model.relevance_]).all())
+        True
+        """
+        check_is_fitted(self)
+        centers = getattr(self.atoms_, "centers", None)
+        if centers is None:
+            raise AttributeError(
+                "this model has no relevance_vectors_: its basis functions are not the kernels of "
+                "one KernelBasis, or their centres are not known (precomputed). Use relevance_ and "
+                "atoms_."
+            )
+        return np.asarray(centers)
+
+    @property
     def weight_covariance_(self) -> Matrix:
-        """Posterior covariance of the weights, by the Laplace approximation.
+        """Covariance of the weights by the Laplace approximation, the inverse of the curvature.
+
+        It belongs to the mode, `coef_`; predictions use a Gaussian of their own (see the notes of
+        the class).
 
         Examples
         --------

@@ -127,15 +127,17 @@ class DistributionMethods:
         """Search for a narrow peak on a smooth background, whose uncertainty is included.
 
         The fitted density is the background. It must be too smooth to follow the peak: fit it with
-        `widths` several times as large as that of the peak. At each position the number of events
-        in a Gaussian peak is estimated, with the weights of the background integrated out.
+        `widths` several times as large as that of the peak. They are fractions of a range: on a
+        bounded support, multiply them by ``upper - lower`` to compare. At each position the number
+        of events in a Gaussian peak is estimated, with the weights of the background integrated
+        out.
 
         Parameters
         ----------
         positions : array-like
             Positions of the peak.
         width : float
-            Its standard deviation.
+            Its standard deviation, in units of the data.
         n_simulations : int, default=0
             Number of backgrounds to simulate, for the global p-value. Each is drawn from the
             posterior, and fitted with the same precisions.
@@ -145,7 +147,9 @@ class DistributionMethods:
         Returns
         -------
         scan : PeakScan
-            Signal, standard deviation and significance at each position.
+            At each position the signal, its standard deviation if there were no signal, and the
+            ratio of both, the local significance. A signal that is there has a larger standard
+            deviation: its own Poisson noise adds ``signal`` to the variance, roughly.
 
         Examples
         --------

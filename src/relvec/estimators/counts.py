@@ -21,7 +21,8 @@ from relvec._checks import (
 from relvec._typing import ArrayLike
 from relvec.estimators._basis_options import BasisOptions
 from relvec.estimators._count_plan import CountFit, CountPlan, make_count_data
-from relvec.estimators._count_predict import CountPredictionMixin
+from relvec.estimators._count_scores import CountScoreMixin
+from relvec.estimators._count_warnings import explain_crowded_model, explain_improbable_count
 from relvec.estimators._inputs import read_weight, validate_inputs, warn_about_weights
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
@@ -51,7 +52,7 @@ def _check_likelihood(name: str, value: Any) -> None:
 
 @with_options
 class SparseBayesCountRegressor(
-    BasisOptions, CountPredictionMixin, CallbackSupportMixin, RegressorMixin, NotebookMixin
+    BasisOptions, CountScoreMixin, CallbackSupportMixin, RegressorMixin, NotebookMixin
 ):
     """Sparse Bayesian regression of counts.
 
@@ -116,14 +117,25 @@ default="auto"
     relevance_ : ndarray of shape (n_relevant,)
         Basis functions in the model: indices of the training rows on which they are centred, or,
         if some are not centred on training rows, their columns in the basis matrix.
+    relevance_vectors_ : ndarray of shape (n_relevant, n_features)
+        Relevance vectors: the centres of the kernels in the model. Only if the basis is a
+        `KernelBasis`, as it is by default, except with ``precision="tied"`` and one feature.
     coef_ : ndarray of shape (n_relevant,)
-        Most probable weights, the mode of the posterior.
+        Most probable weights, the mode of the posterior. Predictions use another Gaussian, see
+        Notes, so that ``intercept_ + atoms_.evaluate(X) @ coef_`` is not exactly
+        `predict_log_rate`.
     intercept_ : float
         Log rate where all basis functions are zero; zero with ``fit_intercept=False``.
     weight_precision_ : ndarray of shape (n_relevant,)
         Prior precision of each weight, alpha (Tipping 2001, eq. 5).
     weight_covariance_ : ndarray of shape (n_relevant, n_relevant)
-        Posterior covariance of the weights, by the Laplace approximation.
+        Posterior covariance of the weights by the Laplace approximation, at the mode `coef_`.
+    atoms_ : Atoms
+        Basis functions in the model: ``atoms_.evaluate(X)`` has a column for each weight.
+    n_atoms_ : int
+        Number of basis functions to choose from.
+    count_model_ : FittedCountModel
+        Fitted model with the posterior that predictions use.
     log_evidence_ : float
         Laplace approximation of the log evidence (marginal likelihood), in nats, with all constants
         of the likelihood, so that likelihoods can be compared.
@@ -137,6 +149,8 @@ default="auto"
         How nearly the solution satisfies the optimality conditions of a local maximum.
     n_iter_ : int
         Number of iterations of the solver.
+    has_exposure_ : bool
+        Whether `fit` was given exposures other than one unit, so that scores and reports need them.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -149,6 +163,16 @@ default="auto"
     See Also
     --------
     SparseBayesRegressor : Targets with Gaussian noise.
+    SparseBayesDensity : Density of points, or intensity of events: no counts to be given.
+    relvec.plotting.RootogramDisplay : Observed and expected frequencies of counts.
+    sklearn.linear_model.PoissonRegressor : Linear log rate with a ridge penalty to be chosen.
+
+    Notes
+    -----
+    Precisions and basis functions are chosen by the Laplace approximation at the mode `coef_`. For
+    predictions the posterior is the Gaussian of smallest Kullback-Leibler divergence from the
+    exact one (Opper and Archambeau 2009), whose expected rates are unbiased. Its mean and
+    covariance differ a little from `coef_` and `weight_covariance_`, most where events are few.
 
     References
     ----------
@@ -156,6 +180,9 @@ default="auto"
 
     F. J. Anscombe (1948), The transformation of Poisson, binomial and negative-binomial data,
     Biometrika 35.
+
+    M. Opper, C. Archambeau (2009), The variational Gaussian approximation revisited, Neural
+    Computation 21.
 
     C. E. Rasmussen, C. K. I. Williams (2006), Gaussian processes for machine learning, section 3.4.
 
@@ -244,13 +271,14 @@ default="auto"
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, y_numeric=True)
         counts = check_counts("y", y)
-        log_exposure = np.log(check_exposure(exposure, len(counts)))
+        units = check_exposure(exposure, len(counts))
         weight = None if sample_weight is None else read_weight(sample_weight, X)
         warn_about_weights(weight, stacklevel=4)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        fit = plan.run(make_count_data(X, counts, log_exposure, weight))
+        fit = plan.run(make_count_data(X, counts, np.log(units), weight))
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self._set_attributes(fit)
+        self.has_exposure_ = bool((units != 1.0).any())
         if not self.converged_ and not has_callbacks:  # callbacks may have stopped it
             gradient, gain = self.certificate_
             warnings.warn(
@@ -260,25 +288,13 @@ default="auto"
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        keeps_all = plan.is_tied or plan.prior.keeps_all_atoms
+        message = explain_improbable_count(fit.model, X, counts, units, weight)
+        if not message and not keeps_all:
+            message = explain_crowded_model(len(self.coef_), X, weight)
+        if message:
+            warnings.warn(f"{type(self).__name__}: {message}", UserWarning, stacklevel=3)
         return self
-
-    def report(self, X: Any, y: ArrayLike, **options: Any) -> Any:
-        """Raise an error: reports are for classifiers and for regressors with Gaussian noise.
-
-        Use `relvec.plotting.RootogramDisplay`, `score`, `deviance` and `log_predictive_density`.
-
-        Examples
-        --------
-        >>> from relvec import SparseBayesCountRegressor
-        >>> SparseBayesCountRegressor().report([[0.0]], [1])
-        Traceback (most recent call last):
-        NotImplementedError: SparseBayesCountRegressor has no report: ...
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no report: reports are for classifiers and for regressors "
-            "with Gaussian noise. Use RootogramDisplay of relvec.plotting, and the methods score, "
-            "deviance and log_predictive_density."
-        )
 
     def _set_attributes(self, fit: CountFit) -> None:
         """Set the fitted attributes."""

@@ -60,8 +60,10 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
         Number of bins along each variable. "auto" is 256 for one variable (512 from 20 000
         points) and 32 for each of two.
     widths : sequence of float or "auto", default="auto"
-        Standard deviations of the basis functions, as fractions of the range of the bins. "auto"
-        is 1/4, 1/8 and so on, down to about two bins.
+        Standard deviations of the basis functions, as fractions of the range of the bins in the
+        transformed variable (see Notes). "auto" is 1/4, 1/8 and so on, down to about two bins.
+        Where the reference is uniform, on a bounded support, ``width * (upper - lower)`` is the
+        standard deviation in units of the data.
     reference : str, default="auto"
         Reference density, which also gives the tails: "normal", "student_t" or "two_normals" (of
         different variances) on the whole line, "exponential" or "log_normal" if the support has
@@ -75,7 +77,7 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
     Attributes
     ----------
     widths_ : ndarray of shape (n_kept,)
-        Widths that the evidence kept, as fractions of the range of the bins.
+        Widths that the evidence kept, in units of `widths`.
     reference_ : str or list of str
         Reference density of the variable, or of each variable.
     log_evidence_ : float
@@ -98,7 +100,9 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
     -----
     Counts of the bins have a Poisson likelihood, whose Laplace approximation gives evidence and
     posterior. Bins and basis functions are evenly spaced in a variable in which the reference is
-    standard normal (or exponential, or uniform), so that they are wider in heavy tails. Outside
+    standard normal (or exponential, or uniform), so that they are wider in heavy tails. A width
+    ``w`` is at ``x`` a standard deviation of ``w * r / u'(x)``, where ``u`` is this variable and
+    ``r`` the range of its bins. Outside
     the bins, three bandwidths of Silverman's rule beyond the outermost points, the density is a
     multiple of the reference. Values that were rounded to a common unit, such as whole numbers,
     stand for the intervals of values that are rounded to them.
@@ -255,8 +259,10 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
         density : ndarray of shape (n_samples,)
             Zero outside the support.
         band : ndarray of shape (n_samples, 2)
-            Lower and upper ends: quantiles of the posterior of the normalised density at each
-            point. Only with `coverage`.
+            Lower and upper ends at each point: approximate quantiles of the posterior of the
+            normalised density. The variance of its logarithm is computed to first order in the
+            weights, and the quantiles are those of a Gamma density of that shape, which is skewed
+            less to the right than the log-normal `sample_pdf`. Only with `coverage`.
 
         Examples
         --------
@@ -273,21 +279,25 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
         probability = check_probability("coverage", coverage)
         return density, self._fitted.band(self._read(X), probability, normalise=self.normalise)
 
-    def sample_pdf(self, X: ArrayLike, n_draws: int = 1, random_state: Any = None) -> Matrix:
+    def sample_pdf(self, X: ArrayLike, n_samples: int = 1, random_state: Any = None) -> Matrix:
         """Draw whole densities, or intensities, from their posterior.
+
+        The weights have a Gaussian posterior, so values at a point are log-normal (before
+        normalisation). Their quantiles differ a little from the band of `pdf`, whose values have a
+        Gamma density.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_points, n_features)
             Points.
-        n_draws : int, default=1
+        n_samples : int, default=1
             Number of densities.
         random_state : int, RandomState instance or None, default=None
             Seed of the random numbers.
 
         Returns
         -------
-        densities : ndarray of shape (n_samples, n_draws)
+        densities : ndarray of shape (n_points, n_samples)
             Values of each drawn density, whose integral is one.
 
         Examples
@@ -301,7 +311,7 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
         array([1., 1., 1.])
         """
         points = self._read(X)
-        number = check_integer("n_draws", n_draws, minimum=1)
+        number = check_integer("n_samples", n_samples, minimum=1)
         return self._fitted.draw_densities(
             points, number, make_generator(random_state), normalise=self.normalise
         )

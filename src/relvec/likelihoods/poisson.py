@@ -157,7 +157,7 @@ class Counts:
 
     def cdf(self, count: Any) -> Any:
         """Probability of no more than so many."""
-        root = np.sqrt(self.rate)
+        root = np.sqrt(np.maximum(self.rate, self.HUGE))
         # First-order Edgeworth expansion with continuity correction: Phi(z) - (skewness / 6) (z^2 -
         # 1) phi(z), where the skewness of a Poisson variable is rate^(-1/2).
         z = np.clip((count - self.rate + 0.5) / root, -40.0, 40.0)
@@ -179,7 +179,7 @@ class Counts:
         # / 2: the terms count log(rate), rate and log(count!), each huge, are not subtracted from
         # each other. The bracket is d^2 / 2 for small d, with an error of eps d: some eps
         # sqrt(rate) in the result.
-        away = np.maximum((count - self.rate) / self.rate, -1.0)
+        away = np.maximum((count - self.rate) / np.maximum(self.rate, self.HUGE), -1.0)
         ratio = xlog1py(1.0 + away, away) - away
         huge = -self.rate * ratio - 0.5 * np.log(2.0 * np.pi * np.maximum(count, 1.0))
         return self._joined(poisson.logpmf(count, self._moderate), huge)

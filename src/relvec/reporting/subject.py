@@ -16,6 +16,7 @@ from relvec.describing import (
     check_labels,
     get_feature_names,
     get_final_estimator,
+    lacks_exposure,
     lacks_noise,
     match_container,
     models_counts,
@@ -242,6 +243,11 @@ def _check_row_values(model: Any, values: Any, n_rows: int) -> Vector | None:
             raise ValueError(
                 f"{type(model).__name__} was fitted with noise_variance for each row; give the "
                 "noise_variance of the rows of the report, and of held_out=(X, y, noise_variance)."
+            )
+        if lacks_exposure(model):
+            raise ValueError(
+                f"{type(model).__name__} was fitted with exposure; give the exposure of the "
+                "rows of the report, and of held_out=(X, y, exposure)."
             )
         return None
     known = np.asarray(values, dtype=np.float64)

@@ -45,7 +45,8 @@ class PeakScan:
     signal: Vector
     """Number of events in a peak there; negative where there are too few."""
     std: Vector
-    """Its standard deviation if there is no signal, background uncertainty included."""
+    """Its standard deviation if there is no signal, background uncertainty included: the unit of
+    significance. It is not the error of a signal that is there, whose own noise adds to it."""
     z: Vector
     """Local significance: `signal` over `std`."""
     largest: Vector

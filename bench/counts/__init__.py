@@ -1,0 +1,1 @@
+"""Regression of counts: simulated rates with known truth, and insurance claims."""
