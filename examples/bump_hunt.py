@@ -5,7 +5,8 @@ A peak on a falling background
 Problem: events with a falling spectrum, such as the masses of pairs of particles, and somewhere
 perhaps a narrow peak, a new particle. Is it there, and how significant is it? The background has no
 formula that is known to be right, so that its uncertainty must count. `SparseBayesDensity` with
-basis functions much wider than the peak is the background. `scan_peaks` tests a peak at each
+basis functions much wider than the peak (here a quarter of the range of 60, or 15 units of mass,
+against 1.5 of the peak) is the background. `scan_peaks` tests a peak at each
 position: the number of events in it, with the weights of the background integrated out. Positions
 were not chosen beforehand, so a large value somewhere is no surprise (the look-elsewhere effect):
 simulated backgrounds without a peak show how large the largest value is.
@@ -42,7 +43,8 @@ def main(path: Path = PLOT, n_simulations: int = 200) -> None:
     best = int(scan.z.argmax())
     print(f"{len(mass)} events, {N_SIGNAL} of them in a peak at {POSITION:g}")
     print(f"largest significance: {scan.z[best]:.1f} standard deviations at {positions[best]:g}")
-    print(f"signal there: {scan.signal[best]:.0f} ± {scan.std[best]:.0f} events")
+    print(f"signal there: {scan.signal[best]:.0f} events")
+    print(f"standard deviation of the signal if there is no peak: {scan.std[best]:.0f} events")
     exact = scan.signal[best] / np.sqrt(expect_below_peak(background, positions[best]))
     print(f"with a background that is known exactly it would be {exact:.1f}")
     print(f"local p-value:  {scan.local_p_value[best]:.1e}")
@@ -58,7 +60,7 @@ def main(path: Path = PLOT, n_simulations: int = 200) -> None:
     bottom.axhspan(-2, 2, color="0.93", lw=0)
     bottom.axhline(usual, color="0.5", lw=1, ls="--", label="95 % of backgrounds stay below")
     bottom.plot(positions, scan.z, color="#c2410c", lw=1.5)
-    bottom.set(xlabel="mass", ylabel="signal / std", xlim=(LOWER, UPPER))
+    bottom.set(xlabel="mass", ylabel="local significance z", xlim=(LOWER, UPPER))
     bottom.legend(frameon=False, fontsize=9, loc="upper right")
     for axes in (top, bottom):
         axes.spines[["top", "right"]].set_visible(False)
@@ -85,17 +87,17 @@ def expect_below_peak(background: SparseBayesDensity, position: float) -> float:
 
 def draw_spectrum(axes, background: SparseBayesDensity, mass: np.ndarray) -> None:
     """Draw counts with their noise, and the background with its band."""
-    edges = np.linspace(LOWER, UPPER, 61)
+    edges = np.arange(LOWER, UPPER + 1.0)  # bins of one unit of mass
     counts = np.histogram(mass, edges)[0]
-    centres, step = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
+    centres = 0.5 * (edges[1:] + edges[:-1])
     x = np.linspace(LOWER, UPPER, 300)
     rate, band = background.pdf(x[:, None], coverage=0.95)
-    axes.fill_between(x, *(step * band.T), color="#1f5a99", alpha=0.3, lw=0, label="95 % band")
-    axes.plot(x, step * rate, color="#1f5a99", lw=1.6, label="background")
+    axes.fill_between(x, *band.T, color="#1f5a99", alpha=0.3, lw=0, label="95 % band")
+    axes.plot(x, rate, color="#1f5a99", lw=1.6, label="background")
     axes.errorbar(
-        centres, counts, np.sqrt(counts), fmt="o", color="0.2", ms=3, lw=0.8, label="events per bin"
+        centres, counts, np.sqrt(counts), fmt="o", color="0.2", ms=3, lw=0.8, label="events"
     )
-    axes.set(ylabel=f"events per {step:g}", ylim=(0, None))
+    axes.set(ylabel="events per unit of mass", ylim=(0, None))
     axes.legend(frameon=False, fontsize=9)
 
 

@@ -53,16 +53,19 @@ print(f"gain in log evidence: {varying.noise_gain_:.0f} nats")
 
 line = np.linspace(X.min(), X.max(), 300)[:, None]
 figure, panels = plt.subplots(1, 3, figsize=(12.5, 3.8), layout="constrained")
+panels[1].sharey(panels[0])
 X_new, y_new, std_new = draw(4000, rng)
 groups = np.array_split(np.argsort(std_new), 4)
 models = {"constant": constant, "heteroscedastic": varying}
 for axes, (name, model) in zip(panels[:2], models.items(), strict=True):
     low, high = model.predict_interval(line).T
-    axes.fill_between(line[:, 0], low, high, color=MODEL, alpha=0.18, lw=0)
-    axes.plot(line[:, 0], model.predict(line), color=MODEL, lw=1.8)
-    axes.plot(X[:, 0], y, ".", color=DATA, ms=4)
+    axes.fill_between(line[:, 0], low, high, color=MODEL, alpha=0.18, lw=0, label="95 % interval")
+    axes.plot(line[:, 0], model.predict(line), color=MODEL, lw=1.8, label="predicted mean")
+    axes.plot(line[:, 0], 80.0 + 0.48 * line[:, 0], "--", color=OTHER, lw=1.2, label="true mean")
+    axes.plot(X[:, 0], y, ".", color=DATA, ms=4, label="training rows")
     axes.set_title(f'noise="{name}"', fontsize=10, loc="left")
-    axes.set(xlabel="income", ylabel="expenditure, 95 % intervals")
+    axes.set(xlabel="income", ylabel="expenditure")
+    axes.legend(fontsize=8, frameon=False, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
     low, high = model.predict_interval(X_new).T
     inside = (low < y_new) & (y_new < high)
@@ -73,9 +76,15 @@ for axes, (name, model) in zip(panels[:2], models.items(), strict=True):
 # %%
 # The noise level
 # ---------------
-# The line is the learnt noise standard deviation with its 95 % band, the dashed line the truth.
-# Beyond the data it would return to the average level.
+# The line is the learnt noise standard deviation with its 95 % band, the dashed line the truth. It
+# is too high beyond an income of 2500, where there are few households. The plot ends with the
+# training rows: beyond them the level does not follow its trend, but turns towards its average.
 
-NoiseDisplay.from_estimator(varying, X, y, feature_names=["income"], ax=panels[2])
-panels[2].plot(line[:, 0], 0.12 * line[:, 0], "--", color=OTHER, lw=1.2)
+display = NoiseDisplay.from_estimator(varying, X, y, feature_names=["income"], ax=panels[2])
+axes = display.ax_
+axes.plot(line[:, 0], 0.12 * line[:, 0], "--", color=OTHER, lw=1.2, label="true noise std")
+axes.set_title("noise level", fontsize=10, loc="left")
+axes.set(xlim=(X.min(), X.max()))
+axes.legend(fontsize=8, frameon=False, loc="upper left")
+axes.grid(visible=False)
 plt.show()

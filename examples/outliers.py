@@ -44,7 +44,8 @@ for axes, noise in zip(panels, ("constant", "robust"), strict=True):
     model = RVMRegressor(noise=noise).fit(x, y)
     mean = model.predict(line)
     lower, upper = model.predict_interval(line, coverage=0.9, include_noise=False).T
-    axes.fill_between(line[:, 0], lower, upper, color=MODEL, alpha=0.2, lw=0, label="90 % interval")
+    label = "90 % interval of the function"
+    axes.fill_between(line[:, 0], lower, upper, color=MODEL, alpha=0.2, lw=0, label=label)
     axes.plot(line, mean, color=MODEL, lw=1.8, label="predicted function")
     axes.plot(line, truth, color=OTHER, lw=1.2, ls="--", label="true function")
     axes.plot(x, y, ".", color=DATA, ms=3.5, label="training rows")
@@ -68,7 +69,8 @@ print(f"gain in log evidence: {model.noise_gain_:.0f} nats")
 probability, residual = model.outlier_probability_, y - model.predict(x)
 found = probability > 0.5
 print(
-    f"{is_outlier.sum()} outliers, {found.sum()} found, {np.sum(found & ~is_outlier)} of them wrong"
+    f"{is_outlier.sum()} outliers, {found.sum()} found, "
+    f"{np.sum(found & ~is_outlier)} false positive"
 )
 
 figure, axes = plt.subplots(figsize=(5.4, 3.4), layout="constrained")

@@ -51,7 +51,7 @@ for axes, (name, model) in zip(panels, models.items(), strict=True):
     axes.plot(X, y, ".", color=DATA, ms=3.5)
     axes.axhline(0.0, color="0.2", lw=0.8)
     axes.set_title(name, fontsize=10, loc="left")
-    axes.set(xlabel="year", ylim=(-70.0, 260.0))
+    axes.set(xlabel="year", ylim=(-70.0, 330.0))
     axes.spines[["top", "right"]].set_visible(False)
 panels[0].set_ylabel("sales")
 panels[0].legend(frameon=False, fontsize=8, loc="upper left")

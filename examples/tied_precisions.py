@@ -35,18 +35,20 @@ def signal(x: np.ndarray) -> np.ndarray:
 
 def fit(precision: str, X: np.ndarray, y: np.ndarray) -> SparseBayesRegressor:
     first, *others = (KernelBasis(RBF(scale)) for scale in LENGTH_SCALES)
-    return SparseBayesRegressor(sum(others, start=first), precision=precision).fit(X, y)
+    # Error bars of the posterior alone, so that the two models differ in their precisions only.
+    basis = sum(others, start=first)
+    return SparseBayesRegressor(basis, precision=precision, error_bars="plain").fit(X, y)
 
 
-def main(path: Path | None = None, n_samples: int = 12) -> None:
+def main(path: Path | None = None, n_sets: int = 12) -> None:
     grid = np.linspace(0.01, 0.99, 300)[:, np.newaxis]
     truth = signal(grid[:, 0])
-    print(f"A wave with a peak, 200 rows, noise {NOISE}; averages of {n_samples} samples\n")
+    print(f"A wave with a peak, 200 rows, noise {NOISE}; averages of {n_sets} data sets\n")
     print(f"{'precision':12}{'RMSE':>7}{'coverage of the function at 95 %':>36}{'kernels':>9}")
     first, shares = {}, {}
     for precision in ("atom", "tied"):
         rows, hits = [], []
-        for seed in range(n_samples):
+        for seed in range(n_sets):
             rng = np.random.default_rng(seed)
             X = rng.random((200, 1))
             y = signal(X[:, 0]) + NOISE * rng.normal(size=200)
@@ -69,7 +71,7 @@ def draw(
     fits: dict[str, tuple],
     shares: dict[str, np.ndarray],
 ) -> None:
-    """Plot the bands of both models of the first sample, and the coverage over all samples."""
+    """Plot the bands of both models of the first data set, and the coverage over all data sets."""
     pyplot = import_optional("matplotlib.pyplot")
     titles = {"atom": "one precision per kernel", "tied": "one precision per length-scale"}
     figure, (*panels, last) = pyplot.subplots(
@@ -90,7 +92,7 @@ def draw(
         last.plot(x, smooth, color=colour, lw=1.8, label=f"{precision}: {share.mean():.2f}")
     last.axhline(0.95, color="0.4", lw=1, ls="--", label="nominal: 0.95")
     last.set(ylim=(0.0, 1.05))
-    last.set_title("share of samples whose band covers", fontsize=10, loc="left")
+    last.set_title("fraction of data sets whose band covers", fontsize=10, loc="left")
     last.legend(frameon=False, fontsize=8, loc="lower left")
     for axes in (*panels, last):
         axes.set_xlabel("x")

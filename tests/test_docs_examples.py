@@ -57,7 +57,7 @@ def test_how_sparsity_arises(printed: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("printed", ["outliers"], indirect=True)
 def test_outliers(printed: str) -> None:
-    ((true, found, wrong),) = numbers(r"(\d+) outliers, (\d+) found, (\d+) of them wrong", printed)
+    ((true, found, wrong),) = numbers(r"(\d+) outliers, (\d+) found, (\d+) false positive", printed)
     assert found - wrong == true
     assert wrong <= 3
     (constant,) = numbers(r"constant RMSE / noise: ([\d.]+) ([\d.]+) ([\d.]+)", printed)

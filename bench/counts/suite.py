@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[1] / "COUNTS.md"
 PARTS = {"simulated": list(SIMULATED), "claims": ["insurance"]}
 DEFAULT_PARTS = tuple(PARTS)
 TITLES = {"simulated": "Simulated counts, 300 rows", "claims": "Insurance claims"}
-REPEATS = {"simulated": 100, "claims": 10}
+REPEATS = {"simulated": 20, "claims": 5}
 
 
 def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:

@@ -127,8 +127,6 @@ def draw_plots(path: Path) -> None:
         total = len(values) if is_intensity else 1.0
         for name, style in (("Scott", ":"), ("ISJ", "--")):
             density = total * np.exp(PEERS[name](values, sample.support)(x))
-            if is_intensity and name == "ISJ":  # reflected at the ends: nothing is outside
-                density[(x < sample.support[0]) | (x > sample.support[1])] = 0.0
             axes.plot(x, density, color="0.3", lw=1.1, ls=style, label=f"KDE ({name})")
         axes.set(xlabel=sample.label, ylabel="events per year" if is_intensity else "density")
         axes.set_title(f"{sample.name}, N = {len(values)}", fontsize=10)

@@ -8,9 +8,9 @@ import pytest
 from scipy.integrate import quad
 
 from bench import __main__ as command
-from bench.density import peers, suite
+from bench.density import peers, real, suite
 from bench.density.problems import BOUNDED, MARRON_WAND, PROBLEMS
-from bench.density.worker import run
+from bench.density.worker import integrate_divergence, run
 
 RNG = np.random.default_rng(0)
 
@@ -81,3 +81,41 @@ def test_page(tmp_path):
 def test_command_knows_the_parts():
     options = command.parse(["density", "--parts", "bounded,two"])
     assert options.parts == ("bounded", "two")
+
+
+def test_divergence_is_zero_for_the_truth_and_that_of_two_normal_densities():
+    problem = PROBLEMS["1 Gaussian"]
+    assert integrate_divergence(problem, problem.log_density) == 0.0
+    shifted = integrate_divergence(problem, lambda x: problem.log_density(x - 0.5))
+    assert shifted == pytest.approx(0.5 * 0.5**2, rel=1e-6)
+    two = PROBLEMS["three components"]
+    tilted = integrate_divergence(two, lambda x: two.log_density(x) - 0.25)
+    assert tilted == pytest.approx(0.25, rel=1e-4)
+
+
+@pytest.mark.slow
+def test_published_samples_are_measured_drawn_or_left_out(tmp_path, monkeypatch, capsys):
+    for sample in real.REAL.values():
+        x = np.sort(RNG.uniform(*sample.range, size=60)) * sample.scale
+        np.savez(tmp_path / sample.file, **dict.fromkeys(("x", "waiting", "eruptions", "date"), x))
+    monkeypatch.setenv("RELVEC_DATA", str(tmp_path))
+    job = {"part": "real", "problem": "coal", "n": 60, "seeds": [0], "peers": True}
+    record = run(job)
+    assert set(record["draws"][0]) == set(suite.METHODS)
+    (table,) = suite.tables("real", [record])
+    assert table.rows[0][:2] == ["coal", "60"]
+    monkeypatch.delenv("RELVEC_DATA")
+    assert list(suite.run_part("real", 0, 1, quick=True)) == []
+    assert "galaxies left out: it needs galaxies.npz" in capsys.readouterr().err
+    assert command.main(["density", "--parts", "real"]) == 0
+
+
+@pytest.mark.slow
+def test_plots_of_published_samples(tmp_path, monkeypatch):
+    for sample in real.REAL.values():
+        x = RNG.uniform(*sample.range, size=40) * sample.scale
+        columns = ("waiting", "eruptions") if sample.file == "faithful.npz" else (sample.column,)
+        np.savez(tmp_path / sample.file, **dict.fromkeys(columns, x))
+    monkeypatch.setenv("RELVEC_DATA", str(tmp_path))
+    real.draw_plots(tmp_path / "plots" / "real.png")
+    assert (tmp_path / "plots" / "real.png").stat().st_size > 20_000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench.noise import suite, worker
+from bench.noise import robust, suite, worker
 from bench.noise.methods import METHODS
 from bench.noise.problems import CONTROLS, PROBLEMS, SYNTHETIC
 
@@ -37,3 +37,33 @@ def test_tables_and_targets_of_a_record():
     assert scores.rows[0][1].startswith(f"{np.mean(values):.3f}")
     assert any("excess NLL, Goldberg" in row[0] for row in targets.rows)
     assert set(job["methods"]) <= set(METHODS)
+
+
+def test_gains_count_the_draws_that_keep_constant_noise():
+    draws = [
+        {"seed": 0, "oracle": None, "methods": {suite.OURS: {"gain": 7.0, "is_default": False}}},
+        {"seed": 1, "oracle": None, "methods": {suite.OURS: {"gain": 0.0, "is_default": True}}},
+    ]
+    record = {"status": "ok", "problem": "step", "draws": draws}
+    assert suite._tabulate_gains([record], ["step"]).rows == [["step", "1 of 2", "7", "7"]]
+
+
+def test_outliers_are_as_many_and_as_large_as_stated():
+    rng = np.random.default_rng(0)
+    for case in robust.CASES:
+        errors = robust.make_errors(case, rng, 20_000)
+        if np.isfinite(case.df):
+            continue
+        large = np.abs(errors) > 6.0  # an ordinary error is never that large, an outlier always is
+        assert abs(large.mean() - case.share) < 0.01
+        assert not case.share or np.abs(errors).max() > 38.0
+        assert (errors[large] > 0.0).all() == (case.one_sided or not case.share)
+
+
+@pytest.mark.slow
+def test_robust_noise_is_measured():
+    outliers = robust.CASES[1]
+    constant, found = (robust.measure(outliers, noise, 7) for noise in robust.NOISES)
+    assert found.rmse < 0.5 * constant.rmse
+    assert found.gain > 20.0 > constant.gain == 0.0
+    assert 0.0 <= found.coverage <= 1.0

@@ -24,6 +24,8 @@ PAGES = {
     "CONTRIBUTING.md": "extending.md",
     "bench/README.md": "benchmarks.md",
     "bench/ACCURACY.md": "accuracy.md",
+    "bench/NOISE.md": "noise_benchmark.md",
+    "bench/COUNTS.md": "counts_benchmark.md",
     "bench/DENSITY.md": "density_benchmark.md",
     "reproduce/README.md": "reproduced.md",
     "reproduce/RESULTS.md": "results.md",

@@ -207,6 +207,17 @@ def test_counts_with_exposure(tables, tmp_path):
     assert scores["coverage"] > 0.9
 
 
+@pytest.mark.slow
+def test_kernels_of_counts_are_relevance_vectors(tables, tmp_path):
+    model = tmp_path / "m.relvec"
+    table = tables / "events.csv"
+    options = ("--exposure", "hours", "--model", "rvm", "--no-cv")
+    result = run("fit", table, "-t", "events", "-o", model, *options)
+    assert re.search(r"relevance vectors +\d+ of \d+ rows", result.stderr + result.stdout)
+    shown = run("inspect", model, "--vectors").stdout
+    assert "relevance vector, in units of the log rate" in " ".join(shown.split())
+
+
 def test_few_counts_are_suggested_as_counts(tables, tmp_path):
     table = pl.DataFrame({"x": np.arange(40.0) / 7.0, "n": np.arange(40) % 4})
     table.write_csv(tmp_path / "t.csv")
@@ -282,3 +293,39 @@ def test_a_transformed_target_is_not_exported(tables, tmp_path):
     result = run("export", facts["output"], "-o", tmp_path / "m.py")
     assert result.exit_code == 1
     assert "Fit it again with relvec fit --target-transform none" in result.stderr
+
+
+@pytest.mark.slow
+def test_the_mean_of_noise_that_varies_is_exported(tables, tmp_path):
+    facts = fit_json(tables, "unequal", "y", *FAST, "--noise", "heteroscedastic")
+    output = tmp_path / "m.py"
+    result = run("export", facts["output"], "-o", output)
+    assert result.exit_code == 1
+    assert "Export the mean alone" in result.stderr
+    assert "relvec export --mean-only" in result.stderr
+    assert not output.exists()
+    result = run("export", facts["output"], "-o", output, "--mean-only")
+    assert result.exit_code == 0, result.output
+    written = {}
+    exec(output.read_text(), written)
+    assert "predict_std" not in written
+    table = pl.read_csv(tables / "unequal.csv")[["x"]].head(5)
+    expected = relvec.io.load(facts["output"]).predict(table)
+    found = [written["predict"](list(row)) for row in table.iter_rows()]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_mean_only_is_for_regressors(folder, refused, tmp_path):
+    message = refused(
+        "export", folder / "flowers.relvec", "-o", tmp_path / "m.py", "--mean-only", code=2
+    )
+    assert "--mean-only is for regressors" in message
+
+
+@pytest.mark.slow
+def test_counts_are_not_exported(tables, tmp_path):
+    facts = fit_json(tables, "events", "events", *FAST, "--task", "counts", "--exposure", "hours")
+    result = run("export", facts["output"], "-o", tmp_path / "m.c")
+    assert result.exit_code == 1
+    assert "SparseBayesCountRegressor cannot be exported" in result.stderr
+    assert "relvec predict" in result.stderr

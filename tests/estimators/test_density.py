@@ -155,6 +155,27 @@ def test_weights_are_frequencies():
     assert halves.pdf(x) == pytest.approx(SparseBayesDensity().fit(NORMAL).pdf(x), rel=1e-6)
 
 
+def test_weights_are_frequencies_of_more_than_a_thousand_points():
+    z, weight = EXPONENTIAL, np.random.default_rng(5).integers(2, 5, size=400)
+    weighted = SparseBayesDensity().fit(z, sample_weight=weight)
+    repeated = SparseBayesDensity().fit(np.repeat(z, weight, axis=0))
+    assert repeated.n_points_ > 1000
+    x = np.linspace(-1.0, 5.0, 20)[:, None]
+    assert weighted.pdf(x) == pytest.approx(repeated.pdf(x), rel=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlation", [0.1, 0.7, -0.7])
+def test_the_order_of_two_columns_does_not_matter(correlation):
+    rng = np.random.default_rng(12)
+    X = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], 150)
+    X[:50, 0] += 3.0
+    one, other = SparseBayesDensity().fit(X), SparseBayesDensity().fit(X[:, ::-1])
+    assert other.score_samples(X[:, ::-1]) == pytest.approx(one.score_samples(X), abs=1e-6)
+    drawn = one.sample(5000, random_state=0)
+    assert np.corrcoef(drawn.T)[0, 1] == pytest.approx(np.corrcoef(X.T)[0, 1], abs=0.1)
+
+
 def test_order_and_units_do_not_matter():
     model, X, _ = fit("claw")
     x = np.linspace(-3.0, 3.0, 30)[:, None]
@@ -277,6 +298,9 @@ def test_a_scan_without_a_peak_is_a_standard_normal_variable():
         (NORMAL[:, [0, 0]], {"support": (0, 1)}, "a list of 2 entries"),
         (NORMAL, {"bins": 3}, 'bins must be "auto" or a whole number of at least 8'),
         (NORMAL, {"bins": 2.5}, 'bins must be "auto" or a whole number of at least 8'),
+        (NORMAL, {"bins": 10**6}, "bins must be at most 10000 for 1 variable.*got 1000000"),
+        (NORMAL[:, [0, 0]], {"bins": 100}, "bins must be at most 64 for 2 variable"),
+        (1e9 + 1e-6 * NORMAL, {}, r"all values of column 0 are within .* of 1e\+09, too close"),
         (NORMAL, {"widths": "narrow"}, 'widths must be "auto" or a list'),
         (NORMAL, {"widths": 0.2}, "a list of fractions"),
         (NORMAL, {"widths": [3.0]}, "fractions of the range of the bins"),

@@ -62,17 +62,18 @@ def test_equal_variances_are_a_constant():
     assert known.log_evidence_ == pytest.approx(constant.log_evidence_)
 
 
-def test_units_of_variances_known_up_to_a_factor_do_not_matter():
+@pytest.mark.parametrize("factor", [1e6, 1e-12, 1e20])
+def test_units_of_variances_known_up_to_a_factor_do_not_matter(factor):
     X, y, variance = make_rows()
     one, other = (
         RVMRegressor(scale_noise=True).fit(X, y, noise_variance=unit * variance)
-        for unit in (1.0, 1e6)
+        for unit in (1.0, factor)
     )
     np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-7)
-    assert other.noise_scale_ == pytest.approx(1e-6 * one.noise_scale_, rel=1e-6)
+    assert factor * other.noise_scale_ == pytest.approx(one.noise_scale_, rel=1e-6)
     given = [
         model.predict_interval(X[:3], noise_variance=unit * variance[:3])
-        for model, unit in ((one, 1.0), (other, 1e6))
+        for model, unit in ((one, 1.0), (other, factor))
     ]
     np.testing.assert_allclose(given[1], given[0], rtol=1e-6)
 
@@ -185,6 +186,8 @@ def test_calibration_is_of_the_posterior_alone_where_noise_is_known():
         (np.ones(3), "one entry per row; got shape (3,)"),
         (-np.ones(60), "must not be negative; got -1"),
         (np.full(60, np.nan), "NaN"),
+        (np.full(60, 1e300), "at most 1e+140"),
+        (["a"] * 60, "must be a number, an array of numbers or a function"),
         (0.1, "needs one entry per row; got 0.1"),
     ],
 )
@@ -192,6 +195,21 @@ def test_bad_noise_variances_are_refused(given, message):
     X, y, _ = make_rows()
     with pytest.raises(ValueError, match=re.escape(message)):
         RVMRegressor(gamma=0.06).fit(X, y, noise_variance=given)
+
+
+def test_variances_of_zero_have_no_factor():
+    X, y, _ = make_rows()
+    with pytest.raises(ValueError, match="zero for all rows"):
+        RVMRegressor(scale_noise=True).fit(X, y, noise_variance=np.zeros(60))
+
+
+@pytest.mark.parametrize("given", [np.nan, -1.0, lambda X: None])
+def test_bad_noise_variances_of_new_rows_are_refused(given):
+    X, y, variance = make_rows()
+    model = RVMRegressor(gamma=0.06).fit(X, y, noise_variance=variance)
+    for return_std in (True, False):
+        with pytest.raises(ValueError, match="noise_variance must"):
+            model.predict(X, return_std=return_std, noise_variance=given)
 
 
 def test_noise_variance_is_given_once():

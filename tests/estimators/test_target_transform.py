@@ -197,6 +197,41 @@ def test_gaussian_targets_are_not_transformed():
     assert np.mean(kept) >= 0.95
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["varying", "outliers", "heavy tails"])
+def test_symmetric_noise_is_not_taken_for_skewness(kind):
+    """Nearly all fits to symmetric noise of any kind are the default fit."""
+    kept = []
+    for seed in range(800, 812):
+        rng = np.random.default_rng(seed)
+        if kind == "varying":  # Goldberg, Williams & Bishop 1998
+            x = rng.uniform(size=200)
+            y = 2.0 * np.sin(2.0 * np.pi * x) + (x + 0.5) * rng.normal(size=200)
+        else:
+            x = rng.uniform(-10.0, 10.0, size=150)
+            is_outlier = rng.random(150) < 0.1
+            noise = rng.normal(size=150) * np.where(is_outlier, 10.0, 1.0)
+            noise = noise if kind == "outliers" else rng.standard_t(3.0, size=150)
+            y = np.sinc(x / np.pi) + 0.1 * noise
+        model = RVMRegressor(target_transform="auto").fit(x[:, np.newaxis], y)
+        kept.append(model.target_transform_ == IdentityTransform())
+    assert np.mean(kept) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["lognormal", "gamma", "outliers"])
+def test_skewed_targets_are_transformed(kind):
+    """All of them, also if the logarithm has little noise and outliers."""
+    for seed in range(800, 806):
+        X, y, mean = make_sales(200, seed, "gamma" if kind == "gamma" else "lognormal")
+        if kind == "outliers":
+            rng = np.random.default_rng(seed)
+            std = np.where(rng.random(200) < 0.08, 0.5, 0.1)
+            y = mean * np.exp(std * rng.normal(size=200))
+        model = RVMRegressor(target_transform="auto").fit(X, y)
+        assert model.target_transform_ != IdentityTransform()
+
+
 def test_noise_that_varies_on_the_transformed_scale():
     rng = np.random.default_rng(0)
     X = rng.uniform(-3.0, 3.0, size=(200, 1))

@@ -56,7 +56,7 @@ CLASSIFIERS = (
 EXPORTABLE = REGRESSORS + CLASSIFIERS
 REFUSED = {
     "regressor_augmented": "keeps all training rows",
-    "drvm_propagate": "give std=False, or fit with length_scale_uncertainty=False",
+    "drvm_propagate": "or fit with length_scale_uncertainty=False",
     "polynomial_basis": "this model has PolynomialAtoms",
     "cosine_basis": "this model has CosineAtoms",
     "union": "this model has UnionAtoms",

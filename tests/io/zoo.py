@@ -138,6 +138,20 @@ _MAKERS = {
         RVMRegressor(gamma=0.1, noise="student_t").fit(X, Y + 3.0 * (np.arange(60) % 9 == 0)),
         NEW,
     ),
+    "regressor_heteroscedastic": lambda: (
+        RVMRegressor(gamma=0.1, noise="heteroscedastic").fit(
+            X, Y + np.where(X[:, 0] > 0.0, 2.0, 0.01) * np.sin(77.0 * np.arange(60.0) ** 2)
+        ),
+        NEW,
+    ),
+    "regressor_power": lambda: (
+        RVMRegressor(gamma=0.1, target_transform="yeo-johnson").fit(X, np.exp(Y)),
+        NEW,
+    ),
+    "regressor_log": lambda: (
+        RVMRegressor(gamma=0.1, target_transform="log").fit(X, np.exp(Y)),
+        NEW,
+    ),
     "regressor_contaminated": lambda: (
         RVMRegressor(gamma=0.1, noise="contaminated").fit(X, Y + 3.0 * (np.arange(60) % 9 == 0)),
         NEW,

@@ -132,11 +132,13 @@ def test_student_margin_is_the_maximum_of_the_likelihood():
     assert margin.log_density(x).sum() == pytest.approx(best, abs=0.05)
 
 
-def test_correlated_coordinates():
-    coordinates = Coordinates((NormalMargin(1.0, 2.0), NormalMargin(-1.0, 0.5)), 0.8)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_correlated_coordinates(kept):
+    coordinates = Coordinates((NormalMargin(1.0, 2.0), NormalMargin(-1.0, 0.5)), 0.8, kept)
     X = np.random.default_rng(0).normal(size=(20, 2))
     U = coordinates.transform(X)
     assert coordinates.inverse(U) == pytest.approx(X)
+    assert U[:, kept] == pytest.approx(coordinates.margins[kept].score(X[:, kept]))
     covariance = np.array([[4.0, 0.8], [0.8, 0.25]])
     squares = np.einsum("ni,ij,nj->n", X - [1, -1], np.linalg.inv(covariance), X - [1, -1])
     expected = -0.5 * squares - 0.5 * np.log(np.linalg.det(covariance))
@@ -156,6 +158,9 @@ def test_sample_with_weights_is_the_sample_with_repetitions():
     assert plain.std == pytest.approx(repeated.std(ddof=1))
     thin = Sample(rng.normal(size=5000), np.ones(5000)).thin(100)
     assert (len(thin.values), thin.total) == (100, pytest.approx(5000.0))
+    # copies of few values are not thinned, just as their weights are not
+    assert plain.thin(50) is plain
+    assert len(plain.thin(49).values) == 49
 
 
 @pytest.mark.parametrize(

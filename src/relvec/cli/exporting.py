@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 import relvec.io
 from relvec.cli.console import CommandConsole
@@ -24,7 +25,9 @@ __all__ = ["export_command"]
 WRITERS = {".onnx": "export_onnx", ".c": "export_c", ".py": "export_python"}
 
 
-def export_command(console: CommandConsole, path: str, output: str) -> None:
+def export_command(
+    console: CommandConsole, path: str, output: str, *, mean_only: bool = False
+) -> None:
     """Write the model in the language given by the suffix of the output file."""
     check_output(output, path)
     suffix = Path(output).suffix.lower()
@@ -39,12 +42,18 @@ def export_command(console: CommandConsole, path: str, output: str) -> None:
             f"A model of a transformed target ({transform}) cannot be exported. Fit it again with "
             "relvec fit --target-transform none."
         )
+    if mean_only and is_classifier(stored.model):
+        raise UsageError(
+            f"--mean-only is for regressors, but '{path}' is a classifier, whose probabilities "
+            "have no standard deviations. Omit --mean-only."
+        )
     features, rules = feature_names(stored), _find_rules(stored)
     # the exported file documents its inputs by these names
     titles = [": ".join(pair) for pair in zip(features, rules, strict=True)] if rules else features
     model = copy.copy(stored.model)
     model.feature_names_in_ = np.array(titles, dtype=object)
     options: dict[str, Any] = {"name": _identifier(output)} if suffix == ".c" else {}
+    options["std"] = not mean_only
     with atomic_output(output) as temporary:
         getattr(relvec.io, WRITERS[suffix])(model, temporary, **options)
     if rules:

@@ -36,6 +36,7 @@ from relvec.estimators._regression_plan import RegressionPlan
 from relvec.estimators._robust import ROBUST_KINDS
 from relvec.estimators._solvers import read_precision, resolve_solver
 from relvec.estimators._target_transform import NO_KNOWN_NOISE
+from relvec.evidence import NOISE_FLOOR
 from relvec.posterior import noise_floor
 from relvec.solvers import Monitor, Problem, with_learnt_rate
 
@@ -201,7 +202,15 @@ class BaseSparseBayesRegressor(
             )
         variances = read_noise_variance(noise_variance, data.X, data.targets.shape[1])
         # Rows without noise would have infinite weight.
-        floors = [noise_floor(np.var(each), np.mean(each)) for each in data.targets.T]
+        if options.scale_noise:  # in any unit, so the largest variance sets the scale
+            if not variances.any(axis=0).all():
+                raise ValueError(
+                    "noise_variance is zero for all rows, so that no factor of it can be "
+                    "estimated. Give at least one positive variance, or omit noise_variance."
+                )
+            floors = NOISE_FLOOR * variances.max(axis=0)
+        else:
+            floors = [noise_floor(np.var(each), np.mean(each)) for each in data.targets.T]
         data = data._replace(row_variance=np.maximum(variances, floors))
         return data, replace(plan, is_row_variance_absolute=not options.scale_noise)
 

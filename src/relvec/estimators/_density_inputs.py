@@ -12,6 +12,8 @@ from relvec._typing import Matrix, Vector
 
 __all__ = ["check_bins", "check_dimensions", "check_points", "check_widths", "read_support"]
 
+MAX_BINS = (10_000, 64)
+"""Most bins along each of one or two variables: a fit then takes less than a minute."""
 MAX_DIMENSIONS = 2
 
 
@@ -77,6 +79,16 @@ def check_bins(name: str, value: Any) -> None:
         raise ValueError(f'{name} must be "auto" or a whole number of at least 8; got {value!r}.')
 
 
+def check_number_of_bins(bins: int | str, n_features: int) -> None:
+    """Raise if there are so many bins that a fit takes minutes and gigabytes."""
+    limit = MAX_BINS[n_features - 1]
+    if not isinstance(bins, str) and bins > limit:
+        raise ValueError(
+            f"bins must be at most {limit} for {n_features} variable(s); got {bins}. "
+            'More of them do not improve the estimate: use bins="auto".'
+        )
+
+
 def check_widths(name: str, value: Any) -> None:
     """Raise unless `value` is "auto" or a sequence of fractions between 0.002 and 1."""
     if isinstance(value, str):
@@ -120,9 +132,15 @@ def check_points(X: Matrix, weight: Vector, supports: list[tuple[float, float]])
             )
         # Differences that are rounding errors of the values are none.
         if np.ptp(x) <= 1e-13 * np.abs(x).max(initial=0.0):
+            given = f"are {x[0]:g}. Such data have no density."
+            if np.ptp(x) > 0.0:
+                given = (
+                    f"are within {np.ptp(x):.2g} of {x[0]:g}, too close for floating-point numbers "
+                    "of this size. Subtract a constant before their last digits are lost."
+                )
             raise ValueError(
                 f"A density needs at least two different points (n_samples = {len(x)}); all "
-                f"values of column {column} are {x[0]:g}. Such data have no density."
+                f"values of column {column} {given}"
             )
     if X.shape[1] < MAX_DIMENSIONS:
         return

@@ -142,8 +142,19 @@ def read_noise_variance(noise_variance: Any, X: Any, n_outputs: int) -> Matrix:
         Number of outputs.
     """
     values = noise_variance(X) if callable(noise_variance) else noise_variance
-    check_finite_input(values, "noise_variance")
-    variances = np.asarray(values, dtype=np.float64)
+    try:
+        variances = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"noise_variance must be a number, an array of numbers or a function of X that returns "
+            f"one of these; got {values!r}."
+        ) from None
+    limit = 1e140  # its square is a number
+    if not np.isfinite(variances).all() or variances.max(initial=0.0) > limit:
+        raise ValueError(
+            f"noise_variance must be finite and at most {limit:g}; it contains NaN, infinity or "
+            "larger numbers."
+        )
     shape = (X.shape[0], n_outputs)
     if variances.shape == shape[:1]:
         variances = variances[:, None]

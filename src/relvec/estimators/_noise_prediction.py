@@ -44,8 +44,9 @@ class NoisePredictionMixin:
         std : ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Standard deviation of the noise of a new target, in units of the target; of the
             transformed target, with `target_transform`. It includes the calibration factor, as
-            predictions do. With ``noise="constant"`` it is the same
-            everywhere.
+            predictions do. Unless ``noise="heteroscedastic"`` it is the same everywhere. With
+            heavy-tailed noise it includes outliers, and is much larger than the root of
+            `noise_variance_`, that of ordinary rows.
         interval : ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
             Lower and upper limits; only if `coverage` is given.
 

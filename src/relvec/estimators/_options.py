@@ -154,15 +154,17 @@ default="constant"
         "heteroscedastic" is Gaussian noise whose variance depends on the inputs (`predict_noise`).
         "student_t" and "contaminated" have heavy tails, so that outliers have little influence:
         Student-t noise, and a mixture of two normal distributions, of ordinary rows and of
-        outliers. "robust" chooses between the two. Unless the data show that the noise varies or
-        has heavy tails, the fit is that of "constant" (`noise_gain_` is 0).
+        outliers. "robust" chooses between the two. Unless the log evidence gains at least 3 nats (5
+        for "heteroscedastic" with several features), the fit is that of "constant", also if one
+        kind of heavy tails is asked for; `noise_gain_` is then 0.
     target_transform : {"auto", "log", "yeo-johnson"} or None, default=None
         Transform of skewed targets: the model, its noise and its error bars are those of the
         transformed target. "log" is for positive targets, and keeps intervals positive;
         "yeo-johnson" is a power transform for targets of any sign (Yeo & Johnson 2000), whose
-        power and scale maximise the likelihood. "auto" chooses between them and no transform by the
-        evidence, and transforms only if that gains at least 3 nats. Predictions remain in units of
-        the target: `predict` returns its mean, intervals are asymmetric.
+        power and scale maximise the evidence. "auto" chooses between them and no transform by the
+        evidence, and transforms only if that gains at least 3 nats, 5 for "yeo-johnson".
+        Predictions remain in units of the target: `predict` returns its mean, intervals are
+        asymmetric.
     noise_variance : float, optional
         Fixed variance of the noise, in squared units of the target. By default it is estimated
         (Tipping 2001, eq. 18).

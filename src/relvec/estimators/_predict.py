@@ -142,6 +142,8 @@ class PredictionMixin:
         X = self._validate(X)
         mean = self._stack_outputs(output.predict_mean(X) for output in self.outputs_)
         if not (return_std or return_cov):
+            if noise_variance is not None:  # not used, but checked
+                read_noise_variance(noise_variance, X, len(self.outputs_))
             return mean
         variances = self._read_noise(X, noise_variance, include_noise)
         pairs = list(zip(self.outputs_, variances, strict=True))

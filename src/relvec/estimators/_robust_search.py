@@ -69,7 +69,8 @@ class RobustTuning:
     unlikely to make up for, so that they are not learnt."""
     min_gain: float = 3.0
     """Nats by which the bound must exceed the evidence of Gaussian noise; otherwise the default fit
-    is kept. On clean data the gain is below one nat."""
+    is kept. On clean data gains were below one nat in the draws from which this was chosen; of
+    70 other draws of a sinc with 200 rows one gained 3.4."""
     start_df: float = 4.0
     """Degrees of freedom of the weights around the median, from which one search starts."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.estimators._noise import fit_noise_model
+from relvec.estimators._noise import estimate_noise_gain, fit_noise_model
 from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._transform_profile import (
     TransformProfile,
@@ -112,6 +112,15 @@ def _choose(plan: RegressionPlan, data: Data, tuning: TransformTuning, may_keep:
     # Both must gain: the estimate, which compares the same Gaussian process, and the evidence,
     # which may compare models of different kinds.
     if actual_gain < tuning.min_gain:
+        return _Choice(None, before)
+    # Noise that varies, or has heavy tails, can look like skewness although it is symmetric: the
+    # transform must gain more than such noise. The logarithm, without parameters that could fit
+    # outliers, may gain by such noise itself.
+    required = tuning.min_gain + estimate_noise_gain(plan, before, data)
+    total_gain = actual_gain
+    if actual_gain < required and isinstance(transform, LogTransform):
+        total_gain += estimate_noise_gain(plan, after, _transform_data(data, [transform]))
+    if total_gain < required:
         return _Choice(None, before)
     return _Choice(transform, after, actual_gain)
 

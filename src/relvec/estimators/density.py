@@ -24,6 +24,7 @@ from relvec.estimators._density_distribution import DistributionMethods, make_ge
 from relvec.estimators._density_inputs import (
     check_bins,
     check_dimensions,
+    check_number_of_bins,
     check_points,
     check_widths,
     read_support,
@@ -154,6 +155,7 @@ class SparseBayesDensity(DistributionMethods, DensityMixin, BaseEstimator):
         check_finite_input(X, "X")
         points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_dimensions(points.shape[1])
+        check_number_of_bins(self.bins, points.shape[1])
         check_range("X", points)
         supports = read_support(self.support, points.shape[1])
         self._check_reference(supports)

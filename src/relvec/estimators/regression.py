@@ -34,7 +34,7 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
     coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
         Posterior mean of the weights (Tipping 2001, eq. 13).
     intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept, in units of the target; zero with ``fit_intercept=False``.
+        Intercept, in units of the (transformed) target; zero with ``fit_intercept=False``.
     weight_precision_ : ndarray of the shape of `coef_`
         Prior precision of each weight, alpha (Tipping 2001, eq. 5); infinite where an output does
         not use a basis function.
@@ -44,9 +44,10 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
-        Variance of the noise, in squared units of the target, estimated or given. If it depends on
-        the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
-        noise the squared scale, of contaminated normal noise the variance of ordinary rows.
+        Variance of the noise, in squared units of the (transformed) target, estimated or given. If
+        it depends on the inputs, the harmonic mean over the training rows (see `predict_noise`); of
+        Student-t noise the squared scale, of contaminated normal noise the variance of ordinary
+        rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
         Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
         noise was found to be constant and Gaussian.
@@ -55,8 +56,9 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         squared errors of held-out rows; 1 with ``calibrate=False``.
     log_evidence_ : float or ndarray of shape (n_outputs,)
         Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
-        with an intercept, that of the n - 1 contrasts that do not depend on it. With heavy-tailed
-        noise a lower bound of it.
+        with an intercept, that of the n - 1 contrasts that do not depend on it. With noise that
+        varies or has heavy tails a lower bound of it. It is a density of the target itself: with a
+        transform it contains the logarithm of its derivative.
     objective_ : float or ndarray of shape (n_outputs,)
         Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
     effective_dof_ : float or ndarray of shape (n_outputs,)
@@ -90,6 +92,14 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
     contamination_ : ndarray of shape (2,) or (2, n_outputs)
         Contaminated normal noise: fraction of outliers, and their noise variance relative to
         `noise_variance_`; 0 and 1 for other noise.
+    target_transform_ : TargetTransform or list of TargetTransform
+        Transform of the target that was modelled. With one, `coef_`, `intercept_`,
+        `noise_variance_` and `predict_noise` are in units of the transformed target.
+    target_transform_gain_ : float or ndarray of shape (n_outputs,)
+        Gain in log evidence of a transform chosen by "auto" over none, in nats; otherwise 0.
+    noise_scale_ : float or ndarray of shape (n_outputs,)
+        Factor of the noise variances given in fit: 1, or estimated with ``scale_noise=True``. It
+        exists only if they were given.
     n_iter_ : int
         Number of iterations of the solver; the largest of several outputs.
     n_features_in_ : int
@@ -101,6 +111,8 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
     --------
     RVMRegressor : Kernels centred on training inputs.
     DRVMRegressor : Feature selection with learnt length-scales.
+    SparseBayesCountRegressor : Counts, with exposure.
+    SparseBayesDensity : Densities and intensities.
 
     References
     ----------
@@ -112,6 +124,15 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
     D. J. C. MacKay (1992), Bayesian interpolation, Neural Computation 4.
 
     A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
+
+    M. Lázaro-Gredilla, M. K. Titsias (2011), Variational heteroscedastic Gaussian process
+    regression, ICML.
+
+    K. L. Lange, R. J. A. Little, J. M. G. Taylor (1989), Robust statistical modeling using the t
+    distribution, Journal of the American Statistical Association 84.
+
+    I.-K. Yeo, R. A. Johnson (2000), A new family of power transformations to improve normality or
+    symmetry, Biometrika 87.
 
     Examples
     --------
@@ -219,7 +240,7 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     coef_ : ndarray of shape (n_relevant,) or (n_outputs, n_relevant)
         Posterior mean of the weights (Tipping 2001, eq. 13).
     intercept_ : float or ndarray of shape (n_outputs,)
-        Intercept, in units of the target; zero with ``fit_intercept=False``.
+        Intercept, in units of the (transformed) target; zero with ``fit_intercept=False``.
     weight_precision_ : ndarray of the shape of `coef_`
         Prior precision of each weight, alpha (Tipping 2001, eq. 5); infinite where an output does
         not use a basis function.
@@ -229,9 +250,10 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
         ``gamma = 1 - alpha Sigma_ii`` in [0, 1]: how far the data, rather than the prior,
         determine each weight (MacKay 1992; Tipping 2001, eq. 17); a list for several outputs.
     noise_variance_ : float or ndarray of shape (n_outputs,)
-        Variance of the noise, in squared units of the target, estimated or given. If it depends on
-        the inputs, the harmonic mean over the training rows (see `predict_noise`); of Student-t
-        noise the squared scale, of contaminated normal noise the variance of ordinary rows.
+        Variance of the noise, in squared units of the (transformed) target, estimated or given. If
+        it depends on the inputs, the harmonic mean over the training rows (see `predict_noise`); of
+        Student-t noise the squared scale, of contaminated normal noise the variance of ordinary
+        rows.
     noise_gain_ : float or ndarray of shape (n_outputs,)
         Gain in log evidence of the noise model over constant Gaussian noise, in nats; 0 if the
         noise was found to be constant and Gaussian.
@@ -240,8 +262,9 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
         squared errors of held-out rows; 1 with ``calibrate=False``.
     log_evidence_ : float or ndarray of shape (n_outputs,)
         Logarithm of the evidence, also called marginal likelihood, in nats (Tipping 2001, eq. 15);
-        with an intercept, that of the n - 1 contrasts that do not depend on it. With heavy-tailed
-        noise a lower bound of it.
+        with an intercept, that of the n - 1 contrasts that do not depend on it. With noise that
+        varies or has heavy tails a lower bound of it. It is a density of the target itself: with a
+        transform it contains the logarithm of its derivative.
     objective_ : float or ndarray of shape (n_outputs,)
         Maximised objective in nats: log evidence plus log prior less the penalties `min_gain`.
     effective_dof_ : float or ndarray of shape (n_outputs,)
@@ -271,6 +294,14 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     contamination_ : ndarray of shape (2,) or (2, n_outputs)
         Contaminated normal noise: fraction of outliers, and their noise variance relative to
         `noise_variance_`; 0 and 1 for other noise.
+    target_transform_ : TargetTransform or list of TargetTransform
+        Transform of the target that was modelled. With one, `coef_`, `intercept_`,
+        `noise_variance_` and `predict_noise` are in units of the transformed target.
+    target_transform_gain_ : float or ndarray of shape (n_outputs,)
+        Gain in log evidence of a transform chosen by "auto" over none, in nats; otherwise 0.
+    noise_scale_ : float or ndarray of shape (n_outputs,)
+        Factor of the noise variances given in fit: 1, or estimated with ``scale_noise=True``. It
+        exists only if they were given.
     n_iter_ : int
         Number of iterations of the solver; the largest of several outputs.
     n_features_in_ : int
@@ -303,6 +334,8 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     --------
     SparseBayesRegressor : The same model with any basis.
     DRVMRegressor : Feature selection together with the selection of relevance vectors.
+    SparseBayesCountRegressor : Counts, with exposure.
+    SparseBayesDensity : Densities and intensities.
 
     References
     ----------
@@ -314,6 +347,15 @@ class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     D. J. C. MacKay (1992), Bayesian interpolation, Neural Computation 4.
 
     A. Schmolck (2008), Smooth relevance vector machines, PhD thesis, University of Exeter.
+
+    M. Lázaro-Gredilla, M. K. Titsias (2011), Variational heteroscedastic Gaussian process
+    regression, ICML.
+
+    K. L. Lange, R. J. A. Little, J. M. G. Taylor (1989), Robust statistical modeling using the t
+    distribution, Journal of the American Statistical Association 84.
+
+    I.-K. Yeo, R. A. Johnson (2000), A new family of power transformations to improve normality or
+    symmetry, Biometrika 87.
 
     Examples
     --------

@@ -111,6 +111,11 @@ def warn_about_rounding(
 def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
     """Return the last step of a pipeline, and the shift and scale of the scalers before it."""
     *before, last = _steps(model)
+    if isinstance(last, SparseBayesCountRegressor):
+        raise ExportError(
+            "SparseBayesCountRegressor cannot be exported: exported code has neither rates nor "
+            "exposure. Use relvec.io.save, and predict in Python or by relvec predict."
+        )
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
         if isinstance(last, SparseBayesCountRegressor):
             raise ExportError(
@@ -151,9 +156,8 @@ def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
     if transforms:
         raise ExportError(
             f"a model of a transformed target ({transforms[0]}) cannot be exported. Fit with "
-            "target_transform=None to the transformed targets, target_transform_.forward(y), "
-            "export that model, and apply the inverse of the transform in your program: quantiles "
-            "of the target are the inverse of its quantiles."
+            "target_transform=None; or do so to target_transform_.forward(y), export that model, "
+            "and apply the inverse of the transform to its quantiles in your program."
         )
     if any(output.augmentation is not None for output in outputs):
         raise ExportError(
@@ -163,8 +167,8 @@ def _check_outputs(outputs: tuple[FittedOutput, ...], std: bool) -> None:
     if std and any(output.scale_uncertainty is not None for output in outputs):
         raise ExportError(
             "standard deviations that include the uncertainty of the length-scales "
-            "(length_scale_uncertainty=True) cannot be exported; give std=False, or fit "
-            "with length_scale_uncertainty=False."
+            "(length_scale_uncertainty=True) cannot be exported; export the mean alone, with "
+            "std=False (relvec export --mean-only), or fit with length_scale_uncertainty=False."
         )
 
 
@@ -349,9 +353,9 @@ class _FormulaBuilder:
             novelty = None  # only the variance would change
         extrapolation = self._extrapolation(novelty)
         if std and output.noise is not None:
-            raise ValueError(
+            raise ExportError(
                 "error bars of a model whose noise is not constant cannot be exported. Export the "
-                "mean alone, with std=False."
+                "mean alone, with std=False (relvec export --mean-only)."
             )
         # posterior covariances are in units of the noise variance
         spread = output.calibration * posterior.noise_variance

@@ -2,9 +2,9 @@
 
 Squared residuals say little about the noise variance at one input, so its logarithm has few, wide
 basis functions: the inputs themselves, Gaussians of the inputs in several widths, and the same of
-the *level*, which is the predicted mean (noise that grows with the level is common). Each kind
-and width is a group with one precision (`groups`), so that the evidence decides which of them are
-in the model.
+the *level*, which is the predicted mean (noise that grows with the level is common). Each linear
+term, and all Gaussians of one width, are a group with one precision (`groups`), so that the
+evidence decides which of them are in the model.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class NoiseDictionary:
             standardised = self.inputs.standardise(values)
             yield from standardised.T[:, :, None]
             if len(self.features) == 1:
-                yield from _make_bumps(self.inputs.rescale(values), self.tuning.n_widths)
+                yield from _make_gaussians(self.inputs.rescale(values), self.tuning.n_widths)
         if len(self.near):
             squared = pairwise_distances(standardised[:, self.near], self.centers) ** 2
             for width in self.tuning.widths:
@@ -121,7 +121,7 @@ class NoiseDictionary:
             assert self.level_range is not None
             values = self.level.evaluate(X)[:, None]
             yield self.level_range.standardise(values)
-            yield from _make_bumps(self.level_range.rescale(values), self.tuning.n_level_widths)
+            yield from _make_gaussians(self.level_range.rescale(values), self.tuning.n_level_widths)
 
     def evaluate(self, X: Any) -> Matrix:
         """Return the columns at inputs."""
@@ -145,7 +145,7 @@ class NoiseDictionary:
         return -np.expm1(-0.5 * squared / width**2)
 
 
-def _make_bumps(values: Matrix, n_widths: tuple[int, ...]) -> Iterator[Matrix]:
+def _make_gaussians(values: Matrix, n_widths: tuple[int, ...]) -> Iterator[Matrix]:
     """Yield Gaussians on a grid in [0, 1] for each width, as far apart as they are wide."""
     for n in n_widths:
         yield np.exp(-0.5 * ((values - np.linspace(0.0, 1.0, n + 1)) * n) ** 2)

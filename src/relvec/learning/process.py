@@ -249,5 +249,7 @@ def _standardised(columns: Matrix, weight: Vector) -> Matrix:
     """Standardise columns to mean zero and variance one; drop constant columns."""
     centred = columns - np.average(columns, axis=0, weights=weight)
     spread = np.sqrt(np.average(centred**2, axis=0, weights=weight))
-    result: Matrix = (centred / np.where(spread > 0.0, spread, 1.0))[:, spread > 0.0]
+    # The mean of equal numbers need not be exactly that number, so the spread alone does not tell.
+    varies = (spread > 0.0) & (np.ptp(columns, axis=0) > 0.0)
+    result: Matrix = (centred / np.where(varies, spread, 1.0))[:, varies]
     return result

@@ -167,7 +167,9 @@ class YeoJohnsonTransform:
         Origin and unit of `u`, in units of the target.
     of_log : bool, default=False
         Whether `u` is made from the logarithm of the target, which keeps predictions positive. The
-        power is then at least 1: below, the mean of the target would be infinite.
+        power is then at least 1: below 1 the inverse grows faster than ``exp(rate |z|)`` at any
+        rate, and below 1/2 the mean of the target is infinite. So logarithms that are still skewed
+        to the right are not corrected.
 
     References
     ----------

@@ -41,7 +41,8 @@ class RootogramDisplay:
     bars_ : matplotlib BarContainer
     line_ : matplotlib Line2D
     limits_ : list of matplotlib Line2D
-        Dashed lines of a hanging rootogram; empty for a standing one.
+        Dashed lines of a hanging rootogram, at plus and minus one: two standard deviations. Empty
+        for a standing one.
 
     References
     ----------
@@ -162,6 +163,7 @@ class RootogramDisplay:
                 axes.axhline(level, color=adapt_colour(axes, OTHER), lw=1.0, ls="--")
                 for level in (-1.0, 1.0)
             ]
+            self.limits_[0].set_label("±2 standard deviations")
             # Space below the bars, whose ends the limits would otherwise touch.
             axes.update_datalim([(found.centres[0], min(float(bottom.min()), -1.0) - 0.4)])
             axes.autoscale_view(scalex=False)

@@ -23,6 +23,14 @@ def export(
             help="File to write; the suffix .onnx, .c or .py selects the language.",
         ),
     ],
+    mean_only: Annotated[
+        bool,
+        typer.Option(
+            "--mean-only",
+            help="Omit the standard deviation of a regressor, as is necessary if its noise is not "
+            "constant.",
+        ),
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -35,6 +43,6 @@ def export(
     def work(console: CommandConsole) -> None:
         from relvec.cli.exporting import export_command
 
-        export_command(console, model, output)
+        export_command(console, model, output, mean_only=mean_only)
 
     run_command(work, quiet=quiet, as_json=as_json, debug=debug)

@@ -25,6 +25,9 @@ class Coordinates:
     margins: tuple[Margin, ...]
     correlation: float = 0.0
     """Correlation of the two scores under the reference; zero unless both are normal."""
+    kept: int = 0
+    """Score that is itself a coordinate if they are correlated; the other coordinate is what is
+    left of the other score after regression on this one."""
 
     @property
     def standards(self) -> list[Standard]:
@@ -33,21 +36,27 @@ class Coordinates:
 
     @property
     def _root(self) -> Matrix:
-        """Cholesky factor of the correlation matrix of the scores."""
+        """Triangular factor of the correlation matrix of the scores, the kept one first."""
         rho = self.correlation
         return np.array([[1.0, 0.0], [rho, math.sqrt(1.0 - rho**2)]])
+
+    @property
+    def _order(self) -> list[int]:
+        return [self.kept, 1 - self.kept]
 
     def transform(self, X: Matrix) -> Matrix:
         """Return the coordinates of points."""
         scores = [margin.score(x) for margin, x in zip(self.margins, X.T, strict=True)]
         result: Matrix = np.column_stack(scores)
         if self.correlation:
-            return solve_lower(self._root, result.T).T
+            return solve_lower(self._root, result[:, self._order].T).T[:, self._order]
         return result
 
     def inverse(self, U: Matrix) -> Matrix:
         """Return the points of coordinates."""
-        scores = U @ self._root.T if self.correlation else U
+        scores = U
+        if self.correlation:
+            scores = (U[:, self._order] @ self._root.T)[:, self._order]
         points = [margin.inverse(s) for margin, s in zip(self.margins, scores.T, strict=True)]
         return np.column_stack(points)
 

@@ -209,7 +209,8 @@ def _decorrelate(
     correlation = float(moments[0, 1] / math.sqrt(moments[0, 0] * moments[1, 1]))
     if abs(correlation) < tuning.least_correlation:
         return []
-    return [Coordinates(coordinates.margins, correlation)]
+    # Both of them, so that the order of the columns does not matter.
+    return [Coordinates(coordinates.margins, correlation, kept) for kept in (0, 1)]
 
 
 def _covariance_root(hessian: Hessian) -> Matrix:

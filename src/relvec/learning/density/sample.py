@@ -70,9 +70,10 @@ class Sample:
         """Return at most `size` quantiles of equal weight, of the same total weight.
 
         Costs of likelihoods that are evaluated many times then do not depend on the number of
-        observations.
+        observations. Samples of at most `size` different values are returned as they are, whether
+        repetitions are given as weights or as copies.
         """
-        if len(self.values) <= size:
+        if len(self.values) <= size or 1 + np.count_nonzero(np.diff(self._order[0])) <= size:
             return self
         levels = (np.arange(size) + 0.5) / size
         return Sample(self.quantile(levels), np.full(size, self.total / size))
