@@ -202,6 +202,21 @@ def test_rounded_values_give_no_comb():
     assert rounded.pdf(x) == pytest.approx(smooth.pdf(x), abs=0.03)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("n_points", [10**5, 10**7])
+def test_a_histogram_of_many_points_gives_a_smooth_density(n_points):
+    ends = np.linspace(-4.0, 4.0, 201)
+    share = np.diff(norm.cdf(ends))
+    counts = np.random.default_rng(31).multinomial(n_points, share / share.sum())
+    X = 0.5 * (ends[1:] + ends[:-1])[:, None]
+    model = SparseBayesDensity().fit(X, sample_weight=counts)
+    x = np.linspace(-2.0, 2.0, 101)
+    density, band = model.pdf(x[:, None], coverage=0.95)
+    truth = norm.pdf(x) / share.sum()
+    assert density == pytest.approx(truth, rel={10**5: 0.03, 10**7: 0.008}[n_points])
+    assert np.mean((band[:, 0] < truth) & (truth < band[:, 1])) > 0.85
+
+
 @pytest.mark.parametrize("seed", [20, 21, 22])
 def test_heavy_tails_get_a_heavy_tailed_reference(seed):
     X = np.random.default_rng(seed).standard_cauchy(size=(1000, 1))

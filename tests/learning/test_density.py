@@ -25,7 +25,7 @@ from relvec.learning.density.margins import (
     UniformMargin,
 )
 from relvec.learning.density.removed_widths import expect_variances
-from relvec.learning.density.rounding import find_unit, spread_rounded
+from relvec.learning.density.rounding import find_unit, spread_rounded, tabulate_rounded
 from relvec.learning.density.sample import Sample
 from relvec.learning.density.standard import STANDARD
 from relvec.likelihoods import Poisson
@@ -186,6 +186,28 @@ def test_rounded_values_are_spread_inside_the_support():
     assert weight[spread[:, 0] < 0.5].sum() == pytest.approx(2.0)
     untouched = np.array([[0.1], [0.7], [2.0]])
     assert spread_rounded(untouched, np.ones(3), [(0.0, 9.0)])[0] is untouched
+
+
+def test_weight_below_each_place_of_rounded_values():
+    """Ends of intervals are exact; inside them a normal density is found, not a staircase."""
+    unit = 0.1
+    x = unit * np.arange(-40, 41)
+    weight = 1e6 * np.diff(norm.cdf(np.append(x, x[-1] + unit) - 0.5 * unit))
+    below = tabulate_rounded(x, weight, LINE)
+    ends = x[1:] - 0.5 * unit
+    assert below(ends) == pytest.approx(np.cumsum(weight)[:-1])
+    place = np.linspace(-2.0, 2.0, 101)
+    assert below.derivative()(place) == pytest.approx(1e6 * norm.pdf(place), rel=0.02)
+    # gaps are empty, and nothing is beyond the end of the support
+    below = tabulate_rounded(np.array([0.0, 0.0, 3.0, 1.0]), np.ones(4), (0.0, math.inf))
+    assert below([0.0, 0.5, 1.5, 2.0, 2.5, 3.5]) == pytest.approx([0.0, 2.0, 3.0, 3.0, 3.0, 4.0])
+    assert tabulate_rounded(np.array([0.1, 0.7, 2.0]), np.ones(3), LINE) is None
+
+
+def test_two_values_of_large_weight_keep_their_weight():
+    weight = np.full(2, 1e9)
+    fitted = fit_density(np.array([[0.0], [1.0]]), weight, [LINE])
+    assert fitted.total == pytest.approx(2e9)
 
 
 def test_expected_variance_of_a_removed_width():

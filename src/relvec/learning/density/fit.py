@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 from scipy.special import gammaln
 
 from relvec._linalg import solve_lower
@@ -24,7 +25,7 @@ from relvec.learning.density.coordinates import Coordinates
 from relvec.learning.density.fitted import FittedDensity
 from relvec.learning.density.grid import Axis, product_of
 from relvec.learning.density.removed_widths import add_removed_widths
-from relvec.learning.density.rounding import spread_rounded
+from relvec.learning.density.rounding import spread_rounded, tabulate_rounded
 from relvec.learning.density.sample import Sample
 from relvec.learning.density.tuning import DensityTuning
 from relvec.likelihoods.poisson import BoundPoisson, Poisson
@@ -68,7 +69,10 @@ def fit_density(
         Constants.
     """
     tuning = tuning or DensityTuning()
+    given, table = (X, weight), None
     X, weight = spread_rounded(X, weight, list(supports))
+    if X is not given[0] and X.shape[1] == 1:
+        table = tabulate_rounded(given[0][:, 0], given[1], supports[0])
     chosen = [
         choose_margins(Sample(x, weight), ends, reference)
         for x, ends in zip(X.T, supports, strict=True)
@@ -78,7 +82,7 @@ def fit_density(
     candidates = [Coordinates(margins) for margins in zip(*chosen, strict=True)]
     if len(chosen) > 1:
         candidates += _decorrelate(candidates[0], X, weight, tuning)
-    fits = [_fit(X, weight, each, n_bins, widths, tuning) for each in candidates]
+    fits = [_fit(X, weight, each, n_bins, widths, tuning, table) for each in candidates]
     return max(fits, key=lambda fitted: fitted.log_evidence)
 
 
@@ -102,6 +106,7 @@ def _fit(
     n_bins: int | None,
     widths: Sequence[float] | None,
     tuning: DensityTuning,
+    table: PchipInterpolator | None,
 ) -> FittedDensity:
     U = coordinates.transform(X)
     total, n_axes = float(weight.sum()), U.shape[1]
@@ -109,10 +114,7 @@ def _fit(
         is_large = n_axes == 1 and total >= tuning.many_points
         n_bins = tuning.n_bins[n_axes - 1] * (2 if is_large else 1)
     axes = _make_axes(U, weight, coordinates, n_bins, tuning)
-    edges = [axis.edges for axis in axes]
-    # Points at the ends of the support may be outside by a rounding error of the score.
-    inside = np.column_stack([np.clip(u, e[0], e[-1]) for u, e in zip(U.T, edges, strict=True)])
-    counts = np.histogramdd(inside, edges, weights=weight)[0].ravel()
+    counts = _count(U, weight, axes) if table is None else _integrate(table, axes[0], coordinates)
     if widths is None:
         widths = _list_widths(n_bins, total, tuning)
     atoms = DensityAtoms(axes, tuple(widths), coordinates.margins)
@@ -164,6 +166,29 @@ def _make_axes(
         upper = standard.upper if math.isfinite(standard.upper) else float(u.max()) + margin
         axes.append(Axis(lower, upper, n_bins))
     return tuple(axes)
+
+
+def _count(U: Matrix, weight: Vector, axes: Sequence[Axis]) -> Vector:
+    """Return the weight of the points in each bin."""
+    edges = [axis.edges for axis in axes]
+    # Points at the ends of the support may be outside by a rounding error of the score.
+    inside = np.column_stack([np.clip(u, e[0], e[-1]) for u, e in zip(U.T, edges, strict=True)])
+    result: Vector = np.histogramdd(inside, edges, weights=weight)[0].ravel()
+    return result
+
+
+def _integrate(table: PchipInterpolator, axis: Axis, coordinates: Coordinates) -> Vector:
+    """Return the weight of rounded values in each bin.
+
+    Points spread over the intervals would fall into bins of nearly their distance in a pattern.
+    """
+    edges = np.clip(coordinates.inverse(axis.edges[:, None])[:, 0], table.x[0], table.x[-1])
+    # Intervals of the outermost values may reach a little over the bins.
+    edges[[edges.argmin(), edges.argmax()]] = table.x[[0, -1]]
+    reached = table(edges)
+    # The score of a support with an upper end decreases.
+    result: Vector = np.abs(np.diff(reached))
+    return result
 
 
 def _list_widths(n_bins: int, total: float, tuning: DensityTuning) -> list[float]:

@@ -1,16 +1,17 @@
 """Values that were rounded to a common unit: each stands for an interval.
 
 Bins narrower than the unit would be empty between the values, and the density a comb. The weight of
-each value is therefore spread evenly over the values that are rounded to it.
+each value is therefore spread over the values that are rounded to it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from relvec._typing import Matrix, Vector
 
-__all__ = ["find_unit", "spread_rounded"]
+__all__ = ["find_unit", "spread_rounded", "tabulate_rounded"]
 
 SHARE_OF_TIES = 0.25
 """Values count as rounded if at least this share of them repeats others."""
@@ -40,6 +41,37 @@ def find_unit(x: Vector, total: float) -> float:
         if unit <= 10.0 * noise:
             return 0.0
     return unit
+
+
+def tabulate_rounded(
+    x: Vector, weight: Vector, support: tuple[float, float]
+) -> PchipInterpolator | None:
+    """Return the weight below each place as a function, or None if values were not rounded.
+
+    The sum of weights is known at the ends of the intervals. Between them it is a monotone cubic
+    polynomial with continuous slope (Fritsch and Carlson, 1980): a constant density in each
+    interval would be a staircase, whose steps are significant if there are many points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> below = tabulate_rounded(np.array([0.0, 1.0, 2.0]), np.array([2.0, 4.0, 2.0]), (0.0, 9.0))
+    >>> below([0.0, 0.5, 1.5, 2.5]).round(9)
+    array([0., 2., 6., 8.])
+    """
+    unit = find_unit(x, float(weight.sum()))
+    if not unit:
+        return None
+    x, inverse = np.unique(x, return_inverse=True)
+    weight = np.bincount(inverse, weight)
+    # Values on the grid of the unit, so that neighbours share an end; gaps are empty intervals.
+    number = np.rint((x - x[0]) / unit)
+    ends = np.unique(np.concatenate([number, number + 1.0]))
+    counts = np.zeros(len(ends))
+    # Rounding errors of the values may give two of them the same number.
+    np.add.at(counts, np.searchsorted(ends, number) + 1, weight)
+    place = np.clip(x[0] + (ends - 0.5) * unit, *support)
+    return PchipInterpolator(place, np.cumsum(counts), extrapolate=False)
 
 
 def spread_rounded(
