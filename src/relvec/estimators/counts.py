@@ -252,7 +252,7 @@ default="auto"
             Training inputs. `LinearBasis` accepts sparse matrices; kernels of texts or objects
             accept lists and arrays of them.
         y : array-like of shape (n_samples,)
-            Counts: non-negative integers.
+            Counts: non-negative integers up to 1e12.
         sample_weight : array-like of shape (n_samples,), optional
             Frequency weights: weight 2 is the same as the row given twice, weight 0 as the row left
             out. Default, 1 for each row.
