@@ -51,7 +51,7 @@ def test_other_objects_are_refused(export):
     for thing in (None, "model", RVMRegressor, LinearRegression(), make_pipeline(MinMaxScaler())):
         with pytest.raises(ExportError, match="only regressors and classifiers of relvec"):
             export(thing)
-    with pytest.raises(ExportError, match="models of counts have no formula .* tabulate predict"):
+    with pytest.raises(ExportError, match="neither rates nor exposure. Use relvec.io.save"):
         export(SparseBayesCountRegressor())
     with pytest.raises(NotFittedError):
         export(RVMRegressor())

@@ -117,12 +117,6 @@ def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
             "exposure. Use relvec.io.save, and predict in Python or by relvec predict."
         )
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
-        if isinstance(last, SparseBayesCountRegressor):
-            raise ExportError(
-                f"{type(last).__name__} cannot be exported: models of counts have no formula for "
-                "programs without relvec. Use relvec.io.save and load where relvec is installed; "
-                "else tabulate predict and predict_interval on a grid of inputs."
-            )
         inner = getattr(last, "best_estimator_", None)
         hint = " Export its best_estimator_." if inner is not None else ""
         raise ExportError(
