@@ -52,12 +52,11 @@ print(f"gain in log evidence: {varying.noise_gain_:.0f} nats")
 # alike.
 
 line = np.linspace(X.min(), X.max(), 300)[:, None]
-figure, panels = plt.subplots(1, 3, figsize=(12.5, 3.8), layout="constrained")
-panels[1].sharey(panels[0])
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True, layout="constrained")
 X_new, y_new, std_new = draw(4000, rng)
 groups = np.array_split(np.argsort(std_new), 4)
 models = {"constant": constant, "heteroscedastic": varying}
-for axes, (name, model) in zip(panels[:2], models.items(), strict=True):
+for axes, (name, model) in zip(panels, models.items(), strict=True):
     low, high = model.predict_interval(line).T
     axes.fill_between(line[:, 0], low, high, color=MODEL, alpha=0.18, lw=0, label="95 % interval")
     axes.plot(line[:, 0], model.predict(line), color=MODEL, lw=1.8, label="predicted mean")
@@ -80,8 +79,8 @@ for axes, (name, model) in zip(panels[:2], models.items(), strict=True):
 # is too high beyond an income of 2500, where there are few households. The plot ends with the
 # training rows: beyond them the level does not follow its trend, but turns towards its average.
 
-display = NoiseDisplay.from_estimator(varying, X, y, feature_names=["income"], ax=panels[2])
-axes = display.ax_
+_, axes = plt.subplots(figsize=(5.4, 3.8), layout="constrained")
+NoiseDisplay.from_estimator(varying, X, y, feature_names=["income"], ax=axes)
 axes.plot(line[:, 0], 0.12 * line[:, 0], "--", color=OTHER, lw=1.2, label="true noise std")
 axes.set_title("noise level", fontsize=10, loc="left")
 axes.set(xlim=(X.min(), X.max()))
