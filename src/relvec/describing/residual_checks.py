@@ -29,6 +29,11 @@ class CheckLimits:
     skewness: float = 0.5
     kurtosis: float = 1.0
     """Smaller values change 95 % intervals by less than a tenth of their length."""
+    gross: float = 6.0
+    """Gross errors are farther from the median than this multiple of the standard deviation, by the
+    median absolute deviation, which they cannot inflate: two of a billion normal values are."""
+    gross_share: float = 0.01
+    """Share of gross errors from which on a noise model for them is worth while."""
     factor: float = 1.5
     """Ratio of actual to known noise variance, or its inverse, that is worth estimating."""
 
@@ -55,6 +60,8 @@ class ResidualChecks(NamedTuple):
     constancy: NoiseConstancy
     is_positive: bool = False
     """Whether all targets are positive."""
+    has_gross_errors: bool = False
+    """Whether there are outliers that stand apart from the other residuals."""
 
     @property
     def is_skewed(self) -> bool:
@@ -128,7 +135,21 @@ def check_residuals(estimator: Any, X: Any, target: Vector, score: Vector) -> Re
         beyond_p,
         assess_residual_constancy(estimator, X, score),
         bool(np.min(target) > 0.0),
+        _has_gross_errors(score),
     )
+
+
+def _has_gross_errors(score: Vector) -> bool:
+    """Whether outliers stand apart from the other residuals.
+
+    The tails of skewed and of unequal noise have more residuals at three to six deviations than
+    beyond; gross errors have not.
+    """
+    away = np.abs(score - np.median(score))
+    deviation = 1.4826 * float(np.median(away))  # the standard deviation, if they were normal
+    n_gross = int(np.count_nonzero(away > LIMITS.gross * deviation))
+    n_far = int(np.count_nonzero(away > 0.5 * LIMITS.gross * deviation))
+    return deviation > 0.0 and n_gross >= LIMITS.gross_share * len(score) and 2 * n_gross > n_far
 
 
 def _kelly_skewness(score: Vector) -> float:
@@ -139,13 +160,17 @@ def _kelly_skewness(score: Vector) -> float:
 def advise_on_noise(checks: ResidualChecks, estimator: Any) -> NoiseAdvice | None:
     """Return the most urgent finding about the noise, if an option helps that is not in use.
 
-    Skewed targets have unequal noise and heavy tails too, and unequal noise has heavy tails, so
-    they are considered in this order.
+    Gross errors on one side or in one region look like skewness or unequal noise, and the function
+    follows them, so they come first. Skewed targets have unequal noise and heavy tails too, and
+    unequal noise has heavy tails, so these are considered in this order.
     """
     model = get_final_estimator(estimator)
     if lacks_noise(model):
         return _advise_on_known_noise(checks, model)
-    if checks.is_skewed and getattr(model, "target_transform", None) is None:
+    is_transformed = getattr(model, "target_transform", None) is not None
+    if checks.has_gross_errors and model.noise == "constant" and not is_transformed:
+        return _advise_robust_noise(checks)
+    if checks.is_skewed and not is_transformed:
         finding = f"The residuals are skewed (skewness {checks.skewness:.1f})."
         return NoiseAdvice(finding, "target_transform", "auto")
     if model.noise != "constant":
@@ -159,13 +184,15 @@ def advise_on_noise(checks: ResidualChecks, estimator: Any) -> NoiseAdvice | Non
             "the rows as in the quietest."
         )
         return NoiseAdvice(finding, "noise", "heteroscedastic")
-    if checks.is_heavy_tailed:
-        finding = (
-            f"The residuals have heavy tails (excess kurtosis {checks.kurtosis:.1f}; "
-            f"{checks.n_beyond} of {checks.n_rows} beyond 4 standard deviations): outliers."
-        )
-        return NoiseAdvice(finding, "noise", "robust")
-    return None
+    return _advise_robust_noise(checks) if checks.is_heavy_tailed else None
+
+
+def _advise_robust_noise(checks: ResidualChecks) -> NoiseAdvice:
+    finding = (
+        f"The residuals have heavy tails (excess kurtosis {checks.kurtosis:.1f}; "
+        f"{checks.n_beyond} of {checks.n_rows} beyond 4 standard deviations): outliers."
+    )
+    return NoiseAdvice(finding, "noise", "robust")
 
 
 def _advise_on_known_noise(checks: ResidualChecks, model: Any) -> NoiseAdvice | None:
