@@ -233,6 +233,7 @@ def test_few_counts_are_suggested_as_counts(tables, tmp_path):
         (["--noise-std", "err", "--noise-variance", "var"], "exclude each other"),
         (["--noise-std", "err", "--noise", "robust"], "estimates the noise, but --noise-std gives"),
         (["--noise-std", "err", "--target-transform", "log"], "models a transformed target"),
+        (["--noise", "robust", "--target-transform", "log"], "--noise robust has heavy tails"),
         (["--scale-noise"], "--scale-noise needs --noise-variance or --noise-std"),
         (["--noise-std", "mag"], "'mag' is the target"),
         (["--noise-std", "err", "--features", "err"], "both --features and --noise-std"),

@@ -63,6 +63,11 @@ class NoiseRequest:
             raise UsageError(
                 f"--noise {self.kind} estimates the noise, but {column} gives it; use one of them."
             )
+        if self.has_transform and self.kind not in ("constant", "heteroscedastic"):
+            raise UsageError(
+                f"--noise {self.kind} has heavy tails, with which a transformed target has no "
+                "mean; use --target-transform none with it, or another --noise."
+            )
         if self.is_known and self.has_transform:
             raise UsageError(
                 f"{column} is in units of the target, but --target-transform {self.transform} "
