@@ -18,14 +18,15 @@ class PrecisionGrid(BaseEstimator):
     """Discrete prior of the precision of each weight: uniform over a logarithmic grid.
 
     The precision is ``lam = alpha sigma^2 / norm^2``, that of the weight of an atom of unit norm in
-    units of the noise. With ``lam = 1`` the prior standard deviation of the weight is that of the
-    noise, so that the atom can just be seen; with ``lam = 1e-8`` it is ten thousand times that.
+    units of the noise. With ``lam = 0.01`` the prior standard deviation of the weight is ten times
+    that of the noise, with ``lam = 1e-8`` ten thousand times. Larger precisions are of atoms that
+    can hardly be seen: they make models larger and chains slower, without better predictions.
 
     Parameters
     ----------
-    low, high : float, default=1e-8, 1.0
+    low, high : float, default=1e-8, 0.01
         Smallest and largest precision.
-    n_levels : int, default=17
+    n_levels : int, default=7
         Number of precisions.
 
     Examples
@@ -35,7 +36,7 @@ class PrecisionGrid(BaseEstimator):
     array([1.e-04, 1.e-03, 1.e-02, 1.e-01, 1.e+00])
     """
 
-    def __init__(self, low: float = 1e-8, high: float = 1.0, n_levels: int = 17) -> None:
+    def __init__(self, low: float = 1e-8, high: float = 0.01, n_levels: int = 7) -> None:
         self.low = low
         self.high = high
         self.n_levels = n_levels
