@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.dictionaries.base import Dictionary
 
 
@@ -70,6 +70,13 @@ class Atoms(ABC):
     @abstractmethod
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return one readable name per atom, given the names of the features."""
+
+    def find_used_features(self, n_features: int) -> BoolArray:
+        """Return which features each atom depends on, shape (n_atoms, n_features).
+
+        All of them, unless a subclass knows better.
+        """
+        return np.ones((len(self), n_features), dtype=bool)
 
     def decaying_kernel(self) -> Any:
         """Return the kernel that decays to zero away from the data, or None.

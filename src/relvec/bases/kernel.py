@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Exponentiation, Kernel, KernelOperator
 
 from relvec._checks import check_dense
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.bases.centers import choose_centers
 from relvec.kernels import (
@@ -177,6 +177,13 @@ class KernelAtoms(Atoms):
         """Return the atoms at positions `index`, with copies of their centres."""
         number = index if self.number is None else self.number[index]
         return KernelAtoms(self.kernel, self.centers[index], number, self.from_rows)
+
+    def find_used_features(self, n_features: int) -> BoolArray:
+        """Return the features of positive scale."""
+        used = np.ones(n_features, dtype=bool)
+        if isinstance(self.kernel, ScaledInputs):
+            used = np.asarray(self.kernel.scale) > 0.0
+        return np.tile(used, (len(self), 1))
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return the kernel and the training row (x) or centre (c) of each atom."""

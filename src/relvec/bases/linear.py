@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import DenseDictionary, Dictionary, SparseDictionary
 
@@ -60,6 +60,10 @@ class ColumnAtoms(Atoms):
     def subset(self, index: IndexArray) -> ColumnAtoms:
         """Return the atoms at positions `index`."""
         return ColumnAtoms(self.index[index], self.n_features)
+
+    def find_used_features(self, n_features: int) -> BoolArray:
+        """Return the one feature of each atom."""
+        return np.asarray(self.index[:, None] == np.arange(n_features))
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return the names of the features."""

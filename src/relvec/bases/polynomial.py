@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relvec._checks import check_dense, check_integer
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.dictionaries import LazyDictionary
 
@@ -63,6 +63,10 @@ class PolynomialAtoms(Atoms):
     def subset(self, index: IndexArray) -> PolynomialAtoms:
         """Return the atoms at positions `index`."""
         return PolynomialAtoms(self.factors[index], self.n_features)
+
+    def find_used_features(self, n_features: int) -> BoolArray:
+        """Return the features that each monomial multiplies."""
+        return np.asarray((self.factors[:, :, None] == np.arange(n_features)).any(axis=1))
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return names such as ``x0^2 x1``, as scikit-learn's `PolynomialFeatures` does."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BasisPart, BoundBasis
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels import KernelLike, kernel_block
@@ -76,6 +76,11 @@ class UnionAtoms(Atoms):
             order[positions] = np.arange(n_kept, n_kept + len(local))
             n_kept += len(local)
         return UnionAtoms(tuple(parts), order)
+
+    def find_used_features(self, n_features: int) -> BoolArray:
+        """Return the features that the parts say their atoms use."""
+        parts = [part.find_used_features(n_features) for part in self.parts]
+        return np.concatenate(parts)[self.order]
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return the names that the parts give their atoms."""

@@ -27,6 +27,7 @@ from relvec.estimators._inputs import (
     validate_inputs,
     warn_about_weights,
 )
+from relvec.estimators._leave_one_out import LeaveOneOutMixin
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._noise_prediction import NoisePredictionMixin
 from relvec.estimators._notebook import NotebookMixin
@@ -63,6 +64,7 @@ class BaseSparseBayesRegressor(
     ComponentsMixin,
     FittedAttributesMixin,
     NoisePredictionMixin,
+    LeaveOneOutMixin,
     CallbackSupportMixin,
     MultiOutputMixin,
     RegressorMixin,

@@ -2,6 +2,7 @@
 
 from relvec.likelihoods.base import BoundLikelihood, Likelihood, Prediction, check_rows
 from relvec.likelihoods.bernoulli import Bernoulli, BernoulliPrediction
+from relvec.likelihoods.draw_mixture import DrawMixturePrediction
 from relvec.likelihoods.gaussian import Gaussian, GaussianPrediction
 from relvec.likelihoods.log_variance import LogVariance
 from relvec.likelihoods.mixture import MixturePrediction
@@ -23,6 +24,7 @@ __all__ = [
     "BernoulliPrediction",
     "BoundLikelihood",
     "ContaminatedNoise",
+    "DrawMixturePrediction",
     "Gaussian",
     "GaussianPrediction",
     "IdentityTransform",

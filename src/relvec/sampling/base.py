@@ -31,6 +31,8 @@ class Draw(NamedTuple):
     noise_variance: float
     log_posterior: float
     """Logarithm of the density of the state that the sampler moves, up to a constant."""
+    intercept: float = 0.0
+    """Value of the function where all raw atoms are zero, before the uncertainty of the mean."""
     parameters: Vector = np.empty(0)
     """Further parameters, such as logarithms of length-scale factors."""
 

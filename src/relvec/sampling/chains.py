@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from relvec._linalg import limit_blas_threads
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.sampling.base import Draw, Sampler
-from relvec.sampling.diagnostics import compute_ess, compute_r_hat
+from relvec.sampling.diagnostics import compute_ess_bulk, compute_ess_tail, compute_r_hat
 
 __all__ = ["Chain", "ChainTuning", "StoredDraws", "join_chains", "run_chains", "start_chains"]
 
@@ -34,7 +34,8 @@ class ChainTuning:
     max_r_hat: float = 1.01
     """Largest rank-normalised split R-hat of converged chains (Vehtari et al. 2021)."""
     min_ess: float = 400.0
-    """Smallest effective sample size of converged chains, 100 for each of four chains."""
+    """Smallest effective sample size, of bulk and tails, of converged chains: 100 for each of four
+    (Vehtari et al. 2021)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +144,8 @@ def worst_diagnostics(chains: Sequence[Chain]) -> tuple[float, float]:
     records = np.array([chain.records for chain in chains])
     if records.shape[1] < 4 or not records.shape[2]:
         return math.nan, math.nan
-    r_hat, ess = compute_r_hat(records), compute_ess(records)
+    r_hat = compute_r_hat(records)
+    ess = np.minimum(compute_ess_bulk(records), compute_ess_tail(records))
     return float(np.nanmax(r_hat, initial=1.0)), float(np.nanmin(ess, initial=math.inf))
 
 
@@ -162,6 +164,7 @@ class StoredDraws:
     noise_variance: Vector
     """Noise variance of each draw."""
     log_posterior: Vector
+    intercept: Vector
     parameters: Matrix
     """Further parameters of each draw."""
 
@@ -199,5 +202,6 @@ def join_chains(chains: Sequence[Chain], dtype: Any = np.float64) -> StoredDraws
         np.concatenate([draw.log_lam for draw in draws]).astype(dtype),
         np.array([draw.noise_variance for draw in draws]),
         np.array([draw.log_posterior for draw in draws]),
+        np.array([draw.intercept for draw in draws]),
         np.array([draw.parameters for draw in draws]).reshape(len(draws), -1),
     )

@@ -28,8 +28,8 @@ MOVES: dict[str, Move] = {
 """Moves by name."""
 
 
-MAX_STORED = 5000
-"""Largest number of atoms whose Gram matrix is stored as a whole, 200 megabytes; rows of it are
+MAX_STORED = 1500
+"""Largest number of atoms whose Gram matrix is made as a whole: rows of it are
 then at hand without further work."""
 
 
@@ -109,13 +109,16 @@ class CollapsedSampler(Sampler[ModelState]):
 
     def draw(self, state: ModelState, rng: np.random.Generator) -> Draw:
         """Draw noise variance and weights given the model."""
-        noise = state.target.noise.draw(state.error, rng)
+        moments, noise = state.target.moments, state.target.noise.draw(state.error, rng)
+        weights = draw_weights(state, noise, rng)
+        coef = weights / moments.column_norm[state.active]
         return Draw(
             state.active,
-            draw_weights(state, noise, rng),
+            weights,
             np.log(state.precision),
             noise,
             state.log_posterior,
+            moments.target_mean - float(coef @ moments.column_mean[state.active]),
         )
 
 

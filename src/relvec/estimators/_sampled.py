@@ -1,0 +1,119 @@
+"""What all sampled estimators show: inclusion probabilities, rival models, convergence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._checks import check_integer
+from relvec._typing import IndexArray, Vector
+from relvec.bases.base import Atoms
+from relvec.sampling import ChainTuning
+from relvec.sampling.diagnostics import ChainSummary, summarise_chains
+
+__all__ = ["RivalModel", "SampledMixin"]
+
+
+class RivalModel(NamedTuple):
+    """A set of basis functions that explains the targets, with its posterior probability."""
+
+    names: tuple[str, ...]
+    """Names of its basis functions."""
+    probability: float
+    """Share of the draws with exactly these basis functions."""
+    index: IndexArray
+    """Columns of the basis functions in the basis matrix."""
+
+
+class SampledMixin:
+    """Attributes and methods of estimators fitted by sampling."""
+
+    inclusion_probability_: Vector
+    traces_: dict[str, np.ndarray]
+    models_: tuple[tuple[IndexArray, float], ...]
+    candidate_atoms_: Atoms
+    n_features_in_: int
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
+
+    @property
+    def diagnostics_(self) -> list[ChainSummary]:
+        """Mean, standard deviation, Monte Carlo error, effective sample size and R-hat.
+
+        One entry for each of the quantities in `traces_`.
+        """
+        check_is_fitted(self)
+        return summarise_chains(self.traces_)
+
+    def inclusion_table(self, n_most: int | None = None) -> list[tuple[str, float]]:
+        """List basis functions with the probability that they are in the model, highest first.
+
+        Parameters
+        ----------
+        n_most : int, optional
+            Number of entries; default, all basis functions.
+
+        Returns
+        -------
+        table : list of (str, float)
+            Names and probabilities.
+        """
+        check_is_fitted(self)
+        order = np.argsort(-self.inclusion_probability_, kind="stable")
+        if n_most is not None:
+            order = order[: check_integer("n_most", n_most, minimum=1)]
+        names = self.candidate_atoms_.subset(order).names(self._feature_names())
+        return [(str(n), float(p)) for n, p in zip(names, self.inclusion_probability_[order], strict=True)]
+
+    def rival_models(self, n_most: int = 10) -> list[RivalModel]:
+        """List the sets of basis functions of highest posterior probability.
+
+        With overlapping kernels many sets explain the targets equally well, and each has a small
+        probability. For columns the list says which explanations compete.
+
+        Parameters
+        ----------
+        n_most : int, default=10
+            Number of entries.
+
+        Returns
+        -------
+        models : list of RivalModel
+            Most probable first.
+        """
+        check_is_fitted(self)
+        n_most = check_integer("n_most", n_most, minimum=1)
+        names = self._feature_names()
+        return [
+            RivalModel(tuple(self.candidate_atoms_.subset(index).names(names)), share, index)
+            for index, share in self.models_[:n_most]
+        ]
+
+    def _judge_convergence(self, tuning: ChainTuning, *, is_quiet: bool = False) -> None:
+        """Set `r_hat_`, `ess_` and `converged_`; warn if chains have not converged."""
+        summaries = self.diagnostics_
+        known = [each for each in summaries if np.isfinite(each.r_hat)]
+        self.r_hat_ = float(max((each.r_hat for each in known), default=np.nan))
+        self.ess_ = float(min((min(each.ess_bulk, each.ess_tail) for each in known), default=np.nan))
+        constant = len(summaries) - len(known)
+        is_judged = bool(known) or constant == len(summaries) > 0
+        self.converged_ = is_judged and not (
+            self.r_hat_ > tuning.max_r_hat or self.ess_ < tuning.min_ess
+        )
+        if not self.converged_ and not is_quiet:
+            worst = max(known, key=lambda each: each.r_hat, default=None)
+            where = "" if worst is None else f", largest for {worst.name}"
+            warnings.warn(
+                f"The chains of {type(self).__name__} have not converged: R-hat {self.r_hat_:.3f} "
+                f"(at most {tuning.max_r_hat:g}{where}), effective sample size {self.ess_:.0f} (at "
+                f"least {tuning.min_ess:.0f}). Predictions are averages over too few independent "
+                "models. Give a larger max_doublings or n_draws, or continue with warm_start=True.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,106 @@
+"""One sampled output: functions and noise variances drawn from the posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.error_bars import Novelty
+from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._novelty_draws import add_novelty_draws
+from relvec.likelihoods import DrawMixturePrediction, NoiseMixture, TargetTransform
+
+__all__ = ["SampledOutput"]
+
+
+@dataclass(frozen=True, eq=False)
+class SampledOutput:
+    """Posterior of one output as draws; it answers what `FittedOutput` is asked for predictions."""
+
+    functions: DrawnFunctions
+    noise_variance: Vector
+    """Noise variance of each draw."""
+    active: IndexArray
+    """Atoms that are in the model of at least one draw, as columns of the dictionary."""
+    novelty: Novelty | None = None
+    transform: TargetTransform | None = None
+    """None: targets are not transformed."""
+
+    @property
+    def needs_row_variance(self) -> bool:
+        """False: noise variances of rows are not given."""
+        return False
+
+    def predict_mean(self, X: Any) -> Vector:
+        """Predictive mean of the target."""
+        mean = self.functions.mean(X)
+        if self.novelty is not None and self.novelty.centre is not None:
+            mean = mean + self.novelty.fallback(X, mean).shift
+        return mean
+
+    def predict_target(
+        self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
+    ) -> DrawMixturePrediction:
+        """Predictive distribution of new targets or, without noise, of the function."""
+        values = self.functions.evaluate(X)
+        variances = np.zeros((1, values.shape[1]))
+        if include_noise:
+            given = self.noise_variance[None, :]
+            variances = given if row_variance is None else row_variance[:, None] + variances
+        if self.novelty is not None:
+            mean = values.mean(axis=1)
+            fallback = self.novelty.fallback(X, mean)
+            away = np.sqrt(fallback.kept)[:, None] * (values - mean[:, None])
+            values = (mean + fallback.shift)[:, None] + away
+            variances = variances + (fallback.spread**2 + fallback.process)[:, None]
+        return DrawMixturePrediction(values, variances)
+
+    def covariance(
+        self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
+    ) -> Matrix:
+        """Covariance of new targets or, without noise, of the function, between all rows."""
+        values = self.functions.evaluate(X)
+        mean = values.mean(axis=1)
+        away = (values - mean[:, None]) / np.sqrt(values.shape[1])
+        if self.novelty is None:
+            covariance = away @ away.T
+        else:
+            fallback = self.novelty.fallback(X, mean)
+            away *= np.sqrt(fallback.kept)[:, None]
+            covariance = away @ away.T + np.multiply.outer(fallback.spread, fallback.spread)
+            covariance += self.novelty.covariance(X)
+        if include_noise:
+            noise = self.noise_variance.mean() if row_variance is None else row_variance
+            covariance.flat[:: len(covariance) + 1] += noise
+        return np.asarray(covariance)
+
+    def predict_noise(self, X: Any, row_variance: Vector | None = None) -> NoiseMixture:
+        """Distribution of the noise of new targets."""
+        if row_variance is not None:
+            return NoiseMixture(row_variance[:, None], np.ones(1))
+        shape = (X.shape[0], len(self.noise_variance))
+        weight = np.full(shape[1], 1.0 / shape[1])
+        return NoiseMixture(np.broadcast_to(self.noise_variance, shape), weight)
+
+    def sample_targets(
+        self,
+        X: Any,
+        n_draws: int,
+        rng: np.random.Generator,
+        include_noise: bool = True,
+        row_variance: Vector | None = None,
+    ) -> Matrix:
+        """Draw new targets or, without noise, functions, shape (n_samples, n_draws)."""
+        n_known = len(self.functions)
+        # without repetition as long as there are enough
+        chosen = rng.permuted(np.resize(rng.permutation(n_known), n_draws))
+        draws = self.functions.thinned(chosen).evaluate(X)
+        if self.novelty is not None:
+            draws = add_novelty_draws(self.novelty, X, self.functions.mean(X), draws, rng)
+        if include_noise:
+            variance = self.noise_variance[chosen] if row_variance is None else row_variance[:, None]
+            draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
+        return np.asarray(draws)

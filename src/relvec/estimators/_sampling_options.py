@@ -1,0 +1,83 @@
+"""Options of estimators that sample the posterior."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from relvec._checks import check_bool, check_choice, check_integer, check_positive
+from relvec.estimators._options import option, with_options
+from relvec.sampling import PrecisionGrid, SizePrior
+
+__all__ = ["SamplingOptions"]
+
+
+def _check_auto_or_integer(name: str, value: Any, *, minimum: int) -> None:
+    if not (isinstance(value, str) and value == "auto"):
+        if isinstance(value, str):
+            raise ValueError(f'{name} must be a whole number or "auto"; got {value!r}.')
+        check_integer(name, value, minimum=minimum)
+
+
+def _check_instance(name: str, value: Any, *, kind: type, example: str) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise TypeError(
+            f"{name} must be a {kind.__name__} such as {example}, or None; got {value!r}."
+        )
+
+
+def _check_size_prior(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        check_choice(name, value, ("auto",), also="or a SizePrior such as BetaBinomialSize()")
+    elif not isinstance(value, SizePrior):
+        check_positive(name, value, allow_zero=True, also='or "auto" or a SizePrior')
+
+
+@with_options
+class SamplingOptions:
+    """Options of all samplers.
+
+    Parameters
+    ----------
+    size_prior : "auto", float or SizePrior, default="auto"
+        Prior of the number of basis functions in the model. A number is the log prior odds against
+        each of them, in nats. "auto" is 0.5 for kernels, which overlap, and `BetaBinomialSize` for
+        explicit columns, where it corrects for the number of columns.
+    precision_grid : PrecisionGrid, optional
+        Prior of the precision of each weight: values of equal probability.
+    n_chains : int, default=4
+        Number of Markov chains. The first starts from the model of highest evidence, the second
+        from the empty model, the others from models drawn at random.
+    n_draws : int, default=500
+        Draws of each chain that are kept.
+    thin : int or "auto", default="auto"
+        Steps of a chain between two draws. With "auto" chains are continued, with twice as many
+        steps between draws each time, until the diagnostics are good (`converged_`) or
+        `max_doublings` is reached.
+    max_doublings : int, default=5
+        How often the number of steps may be doubled with ``thin="auto"``.
+    draw_dtype : {"float64", "float32"}, default="float64"
+        Type of the stored weights; the second halves the memory of the draws.
+    n_jobs : int, optional
+        Number of processes for the chains, as in scikit-learn. The result does not depend on it.
+    warm_start : bool, default=False
+        Whether `fit` continues the chains of an earlier fit to the same data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the chains, and of the choice of `centers`, where that is random.
+    """
+
+    size_prior: Any = option(default="auto", check=_check_size_prior)
+    precision_grid: PrecisionGrid | None = option(
+        default=None,
+        check=partial(_check_instance, kind=PrecisionGrid, example="PrecisionGrid(1e-6, 0.1)"),
+    )
+    n_chains: int = option(default=4, check=partial(check_integer, minimum=1))
+    n_draws: int = option(default=500, check=partial(check_integer, minimum=1))
+    thin: int | str = option(default="auto", check=partial(_check_auto_or_integer, minimum=1))
+    max_doublings: int = option(default=5, check=partial(check_integer, minimum=0))
+    draw_dtype: str = option(
+        default="float64", check=partial(check_choice, choices=("float64", "float32"))
+    )
+    n_jobs: int | None = option(default=None)
+    warm_start: bool = option(default=False, check=check_bool)
+    random_state: Any = option(default=None)

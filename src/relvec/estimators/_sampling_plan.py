@@ -1,0 +1,296 @@
+"""The plan of a sampled regression: moments, sampler, chains, and functions drawn from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from relvec._linalg import limit_blas_threads
+from relvec._typing import IndexArray, Matrix, Vector
+from relvec.bases.base import BoundBasis
+from relvec.error_bars import Novelty
+from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._plan import Data
+from relvec.estimators._sampled_output import SampledOutput
+from relvec.kernels.definition import decays
+from relvec.moments import Moments, compute_moments, subset_moments
+from relvec.priors import InverseGamma
+from relvec.sampling import (
+    BetaBinomialSize,
+    Chain,
+    ChainTuning,
+    CollapsedSampler,
+    Draw,
+    ExponentialSize,
+    LengthScaleSampler,
+    PrecisionGrid,
+    Sampler,
+    ScaledAtoms,
+    SizePrior,
+    group_features,
+    join_chains,
+    run_chains,
+    start_chains,
+)
+
+__all__ = ["SampledFit", "SamplingPlan", "resolve_size_prior"]
+
+
+def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
+    """Return the prior of the size of a model, by default one that suits the kind of atoms."""
+    if isinstance(value, SizePrior):
+        return value
+    if not isinstance(value, str):
+        return ExponentialSize(float(value))
+    return ExponentialSize(0.5) if bound.is_localised.all() else BetaBinomialSize()
+
+
+@dataclass(frozen=True)
+class SamplingTuning:
+    """Constants of sampled fits that are not options."""
+
+    n_monitored: int = 25
+    """Training rows, spread over all of them, at which the convergence of the function is
+    monitored."""
+    max_scale_operations: float = 5e8
+    """Products for the moments of all atoms, above which length-scales are not sampled: each
+    accepted change needs new moments."""
+    scale_std: float = 0.5
+    """Prior standard deviation of the logarithm of a length-scale factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledFit:
+    """Result of a sampled fit of one target."""
+
+    output: SampledOutput
+    chains: tuple[Chain, ...]
+    traces: dict[str, np.ndarray]
+    """Draws of the quantities whose convergence is monitored, shape (n_chains, n_draws) each."""
+    inclusion: Vector
+    """Share of the draws with each candidate atom."""
+    feature_inclusion: Vector
+    """Share of the draws in which an atom of the model depends on each feature."""
+    models: tuple[tuple[IndexArray, float], ...]
+    """Sets of atoms with their share of the draws, most frequent first."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SamplingPlan:
+    """Options of a sampled regression, resolved to objects."""
+
+    size_prior: Any
+    grid: PrecisionGrid
+    noise_prior: InverseGamma | None
+    noise_variance: float | None
+    fit_intercept: bool
+    low_memory: bool | None
+    scales: str | None
+    """"shared" or "ard" length-scale factors are sampled; None if they are fixed."""
+    chains: ChainTuning
+    n_chains: int
+    dtype: Any
+    n_jobs: int | None
+    seed: int
+    tuning: SamplingTuning = SamplingTuning()
+
+    def run(
+        self,
+        bound: BoundBasis,
+        data: Data,
+        start: IndexArray,
+        novelty: Novelty | None,
+        previous: Sequence[Chain] = (),
+        monitor: Callable[[int, float, float], bool] | None = None,
+    ) -> SampledFit:
+        """Sample the posterior of one target.
+
+        Parameters
+        ----------
+        bound : BoundBasis
+            The candidate atoms.
+        data : Data
+            Training data with one target.
+        start : ndarray
+            Atoms of the model from which the first chain starts.
+        novelty : Novelty or None
+            Variance that predictions add away from the training inputs.
+        previous : sequence of Chain
+            Chains to continue.
+        monitor : callable, optional
+            Called after every round of chains.
+        """
+        with limit_blas_threads(float(math.prod(bound.dictionary.shape))):
+            [moments] = compute_moments(
+                bound.dictionary,
+                data.targets,
+                data.weight,
+                centre=self.fit_intercept,
+                low_memory=self.low_memory,
+            )
+        if data.weight is not None:  # rows of weight zero must not be centres either
+            rows = bound.source_row
+            moments.usable = moments.usable & ~((rows >= 0) & (data.weight[rows] == 0.0))
+        # In an order that does not depend on that of the rows, so that neither do the draws.
+        order = np.argsort(-np.abs(moments.correlation), kind="stable")
+        place = np.argsort(order)
+        sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
+        chains = list(previous)
+        if not chains:
+            starts: list[IndexArray | None] = [place[start], np.empty(0, dtype=np.intp)]
+            starts += [None] * self.n_chains
+            chains = start_chains(sampler, self.seed, starts[: self.n_chains])
+        # rows of low to high targets, whatever their order
+        ranked = np.argsort(data.targets[:, 0], kind="stable")
+        spread = np.linspace(0, len(ranked) - 1, min(len(ranked), self.tuning.n_monitored))
+        rows = ranked[spread.astype(np.intp)]
+        record = Recorder(bound, order, moments, data.X[rows], scaled)
+        chains = run_chains(
+            sampler,
+            chains,
+            record,
+            tuning=self.chains,
+            n_warmup=0 if previous else None,
+            n_jobs=self.n_jobs,
+            monitor=monitor,
+        )
+        return self.build_fit(chains, order, moments, bound, scaled, novelty, record)
+
+    def make_sampler(
+        self, moments: Moments, order: IndexArray, bound: BoundBasis, data: Data
+    ) -> tuple[Sampler[Any], ScaledAtoms | None]:
+        """Return the sampler of atoms in a given order, and these as a function of scales."""
+        sampler = CollapsedSampler(
+            moments,
+            grid=self.grid,
+            size_prior=resolve_size_prior(self.size_prior, bound),
+            noise_prior=self.noise_prior,
+            noise_variance=self.noise_variance,
+        )
+        if self.scales is None:
+            return sampler, None
+        features = find_scaled_features(bound, data.X)
+        n_samples, n_atoms = bound.dictionary.shape
+        is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
+        if not len(features) or is_dear:
+            return sampler, None
+        scaled = ScaledAtoms(
+            bound.atoms.subset(order), group_features(self.scales, features), data.X.shape[1]
+        )
+        return LengthScaleSampler(
+            sampler,
+            scaled,
+            data.X,
+            data.targets[:, 0],
+            data.weight,
+            centre=self.fit_intercept,
+            prior_std=self.tuning.scale_std,
+        ), scaled
+
+    def build_fit(
+        self,
+        chains: Sequence[Chain],
+        order: IndexArray,
+        moments: Moments,
+        bound: BoundBasis,
+        scaled: ScaledAtoms | None,
+        novelty: Novelty | None,
+        record: Recorder,
+    ) -> SampledFit:
+        """Return the draws of the chains as functions of raw atoms."""
+        stored = join_chains(chains, self.dtype)
+        present = np.bincount(stored.active, minlength=len(order))
+        used = np.flatnonzero(present)
+        kept = stored.restricted(used)
+        intercept = stored.intercept
+        if self.fit_intercept:
+            # flat prior of the intercept: the mean of n targets has variance sigma^2 / n
+            rng = np.random.default_rng([self.seed, 1])
+            spread = np.sqrt(stored.noise_variance / (moments.n_effective + 1.0))
+            intercept = intercept + spread * rng.standard_normal(len(stored))
+        functions = DrawnFunctions(
+            bound.atoms.subset(order[used]),
+            kept.offset,
+            kept.active,
+            kept.weights / moments.column_norm[order[stored.active]].astype(self.dtype),
+            intercept,
+            stored.parameters if scaled is not None else np.empty((len(stored), 0)),
+            None if scaled is None else scaled.subset(used),
+        )
+        output = SampledOutput(functions, stored.noise_variance, order[used], novelty)
+        inclusion = np.empty(len(order))
+        inclusion[order] = present / len(stored)
+        # draws without atoms have no row: the sums of the others are taken by draw
+        n_features = record.n_features
+        uses = bound.atoms.subset(order[used]).find_used_features(n_features)
+        feature_inclusion = np.zeros(n_features)
+        for number in range(n_features):
+            counts = np.bincount(
+                stored.draw_of_atom, uses[kept.active, number], minlength=len(stored)
+            )
+            feature_inclusion[number] = np.mean(counts > 0.0)
+        slots = [np.sort(order[each]) for each in np.split(stored.active, stored.offset[1:-1])]
+        records = np.array([chain.records for chain in chains])
+        traces = {name: records[:, :, i] for i, name in enumerate(record.names)}
+        return SampledFit(
+            output, tuple(chains), traces, inclusion, feature_inclusion, rank_models(slots)
+        )
+
+
+class Recorder:
+    """Quantities of a draw whose convergence is monitored."""
+
+    def __init__(
+        self,
+        bound: BoundBasis,
+        order: IndexArray,
+        moments: Moments,
+        X: Any,
+        scaled: ScaledAtoms | None,
+    ) -> None:
+        self._norm = moments.column_norm[order]
+        self._scaled, self._X = scaled, X
+        self.n_features = X.shape[1]
+        self._values: Matrix = bound.atoms.evaluate(X)[:, order]
+        n_parameters = 0 if scaled is None else len(scaled.groups)
+        self.names = ["noise_std", "n_active", "log_posterior"]
+        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_parameters)]
+        self.names += [f"f[{i}]" for i in range(X.shape[0])]
+
+    def __call__(self, draw: Draw) -> Vector:
+        """Return noise standard deviation, size, log posterior, parameters and function values."""
+        active = draw.active
+        if self._scaled is None:
+            columns = self._values[:, active]
+        else:
+            columns = self._scaled.subset(active).at(draw.parameters).evaluate(self._X)
+        function = columns @ (draw.weights / self._norm[active]) + draw.intercept
+        first = [math.sqrt(draw.noise_variance), float(len(active)), draw.log_posterior]
+        return np.concatenate([first, draw.parameters, function])
+
+
+def find_scaled_features(bound: BoundBasis, X: Any) -> IndexArray:
+    """Return the features of the kernels whose length-scales can be sampled."""
+    kernel = bound.atoms.decaying_kernel()
+    none = np.empty(0, dtype=np.intp)
+    if kernel is None or X.dtype == object or not decays(kernel, X[:1]):
+        return none
+    scale = getattr(kernel, "scale", None)
+    used = np.ones(X.shape[1]) if scale is None else np.asarray(scale, dtype=np.float64)
+    return np.flatnonzero(used > 0.0)
+
+
+def rank_models(
+    models: Sequence[IndexArray], n_most: int = 100
+) -> tuple[tuple[IndexArray, float], ...]:
+    """Return the distinct sets of atoms with their shares, most frequent first."""
+    counts: dict[bytes, int] = {}
+    for model in models:
+        key = model.astype(np.intp).tobytes()
+        counts[key] = counts.get(key, 0) + 1
+    best = sorted(counts.items(), key=lambda item: (-item[1], len(item[0]), item[0]))[:n_most]
+    return tuple((np.frombuffer(key, dtype=np.intp), n / len(models)) for key, n in best)

@@ -1,0 +1,234 @@
+"""Sparse Bayesian regression by sampling: all plausible models instead of the best one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin, clone
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+
+from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
+from relvec._typing import ArrayLike
+from relvec.bases import KernelBasis, LinearBasis
+from relvec.bases.base import Basis
+from relvec.estimators._basis_options import BasisOptions, KernelOptions
+from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_about_weights
+from relvec.estimators._notebook import NotebookMixin
+from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
+from relvec.estimators._plan import Data
+from relvec.estimators._predict import PredictionMixin
+from relvec.estimators._sampled import SampledMixin
+from relvec.estimators._sampling_options import SamplingOptions
+from relvec.estimators._sampling_plan import SampledFit, SamplingPlan
+from relvec.estimators.fitted import fitted_basis
+from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
+from relvec.priors import InverseGamma
+from relvec.sampling import ChainTuning, PrecisionGrid
+
+__all__ = ["SampledRVMRegressor", "SampledSparseBayesRegressor"]
+
+SCALE_KINDS = ("auto", "shared", "ard", "fixed")
+
+
+def _check_noise_prior(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, InverseGamma):
+        raise TypeError(f"{name} must be an InverseGamma(shape, rate) or None; got {value!r}.")
+    if value is not None:
+        value.checked()
+
+
+def _check_noise(name: str, value: Any) -> None:
+    if value is not None:
+        check_positive(name, value, also="or None to sample it")
+
+
+@with_options
+class SampledRegressionOptions(SamplingOptions):
+    """Options of sampled regressors.
+
+    Parameters
+    ----------
+    sample_length_scales : {"auto", "shared", "ard", "fixed"}, default="auto"
+        Whether length-scales of kernels are sampled, so that error bars include their uncertainty.
+        "shared" samples one factor of all length-scales, "ard" one for each feature, with a prior
+        around the learnt or given ones; "fixed" keeps these. "auto" is "shared" if they were
+        learnt, else "fixed". With many rows and kernels they are fixed in any case.
+    noise_variance : float, optional
+        Known variance of the noise, in squared units of the target; by default it is sampled.
+    noise_prior : InverseGamma, optional
+        Prior of the noise variance; default, uniform over its logarithm.
+    fit_intercept : bool, default=True
+        Whether to fit an intercept, with a flat prior.
+    error_bars : {"novelty", "plain"}, default="novelty"
+        Predictive variance away from the training inputs, as in `RVMRegressor`.
+    low_memory : bool or "auto", default="auto"
+        Whether to evaluate the basis functions at the training inputs again when needed instead
+        of storing them.
+    """
+
+    sample_length_scales: str = option(
+        default="auto", check=partial(check_choice, choices=SCALE_KINDS)
+    )
+    noise_variance: float | None = option(default=None, check=_check_noise)
+    noise_prior: Any = option(default=None, check=_check_noise_prior)
+    fit_intercept: bool = option(default=True, check=check_bool)
+    error_bars: str = option(
+        default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
+    )
+    low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
+
+
+class BaseSampledRegressor(
+    SampledMixin, PredictionMixin, CallbackSupportMixin, RegressorMixin, NotebookMixin
+):
+    """Base class of sampled regressors; subclasses add options and the basis they describe."""
+
+    _single = True
+
+    def _make_evidence_model(self) -> Any:
+        """Return the unfitted model of highest evidence with the same basis."""
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> BaseSampledRegressor:
+        """Sample the posterior: basis functions, their precisions and weights, and the noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training inputs. `LinearBasis` accepts sparse matrices; kernels of texts or objects
+            accept lists and arrays of them.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            Frequency weights: weight 2 is the same as the row given twice, weight 0 as the row left
+            out. Default, 1 for each row.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
+        check_options(self)
+        return self._sample(X, y, sample_weight, None)
+
+    def _sample(
+        self, X: Any, y: Any, sample_weight: Any, evidence_model: Any
+    ) -> BaseSampledRegressor:
+        """Sample the posterior, starting from a fitted model of the same data, or from a new one."""
+        options: Any = self
+        context = self._init_callback_context(max_subtasks=None)
+        check_finite_input(y, "y")
+        X, y = validate_inputs(self, X, y, y_numeric=True)
+        y = np.asarray(y, dtype=np.float64)
+        check_range("y", y)
+        weight = None if sample_weight is None else read_weight(sample_weight, X)
+        warn_about_weights(weight, stacklevel=5)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        if evidence_model is None:
+            evidence_model = self._make_evidence_model().fit(X, y, weight)
+        basis = fitted_basis(evidence_model)
+        data = Data(X, y[:, None], weight, np.zeros(len(y), dtype=np.intp))
+        bound = basis.bind(
+            X, sample_weight=weight, random_state=check_random_state(options.random_state)
+        )
+        output = evidence_model.outputs_[0]
+        chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
+        plan = self._resolve_sampling(evidence_model)
+        novelty = output.novelty if options.error_bars == "novelty" else None
+
+        def monitor(number: int, r_hat: float, ess: float) -> bool:
+            task = context.subcontext(task_name=f"round {number + 1}")
+            task.call_on_fit_task_begin(estimator=self)
+            return bool(task.call_on_fit_task_end(estimator=self))
+
+        has_callbacks = hasattr(self, "_skl_callbacks")
+        fit = plan.run(
+            bound, data, output.active, novelty, chains, monitor if has_callbacks else None
+        )
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        self.evidence_model_, self.basis_, self.candidate_atoms_ = evidence_model, basis, bound.atoms
+        self._set_attributes(fit, bound.source_row)
+        self._judge_convergence(plan.chains, is_quiet=has_callbacks)
+        return self
+
+    def _resolve_sampling(self, evidence_model: Any) -> SamplingPlan:
+        """Resolve the options to objects."""
+        options: Any = self
+        scales = options.sample_length_scales
+        if scales == "auto":
+            scales = "shared" if hasattr(evidence_model, "learnt_length_scales_") else "fixed"
+        is_auto = isinstance(options.thin, str)
+        tuning = ChainTuning(
+            n_draws=options.n_draws,
+            thin=ChainTuning.thin if is_auto else options.thin,
+            max_doublings=options.max_doublings if is_auto else 0,
+        )
+        low_memory = options.low_memory
+        random_state = check_random_state(options.random_state)
+        return SamplingPlan(
+            size_prior=options.size_prior,
+            grid=PrecisionGrid() if options.precision_grid is None else options.precision_grid,
+            noise_prior=options.noise_prior,
+            noise_variance=options.noise_variance,
+            fit_intercept=bool(options.fit_intercept),
+            low_memory=None if isinstance(low_memory, str) else bool(low_memory),
+            scales=None if scales == "fixed" else scales,
+            chains=tuning,
+            n_chains=options.n_chains,
+            dtype=np.dtype(options.draw_dtype),
+            n_jobs=options.n_jobs,
+            seed=int(random_state.randint(np.iinfo(np.int32).max)),
+        )
+
+    def _set_attributes(self, fit: SampledFit, source_row: Any) -> None:
+        """Set the fitted attributes."""
+        output = fit.output
+        self.outputs_, self.chains_ = (output,), fit.chains
+        self.traces_, self.models_ = fit.traces, fit.models
+        self.inclusion_probability_ = fit.inclusion
+        self.feature_inclusion_probability_ = fit.feature_inclusion
+        self.atoms_, self.n_atoms_ = output.functions.atoms, len(fit.inclusion)
+        self.noise_variance_ = float(output.noise_variance.mean())
+        self.n_iter_ = fit.chains[0].n_steps
+
+
+@with_options
+class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSampledRegressor):
+    """Sparse Bayesian regression with any basis functions, by sampling."""
+
+    def _make_evidence_model(self) -> Any:
+        return SparseBayesRegressor(
+            None if self.basis is None else clone(self.basis),
+            length_scales=self.length_scales,
+            noise_variance=self.noise_variance,
+            fit_intercept=self.fit_intercept,
+            error_bars=self.error_bars,
+            calibrate=False,
+            low_memory=self.low_memory,
+            random_state=self.random_state,
+        )
+
+
+@with_options
+class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRegressor):
+    """Relevance vector machine for regression, by sampling."""
+
+    def _make_evidence_model(self) -> Any:
+        names = ("gamma", "degree", "coef0", "length_scales", "centers", "center_method")
+        shared = {name: getattr(self, name) for name in names}
+        return RVMRegressor(
+            self.kernel,
+            **shared,
+            noise_variance=self.noise_variance,
+            fit_intercept=self.fit_intercept,
+            error_bars=self.error_bars,
+            calibrate=False,
+            low_memory=self.low_memory,
+            random_state=self.random_state,
+        )
