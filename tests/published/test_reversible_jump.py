@@ -17,7 +17,7 @@ from tests.helpers_dense import DenseMoments, dense_log_evidence
 
 NOISE = 0.4
 N_BATCHES = 40
-N_STEPS = 20000
+N_STEPS = 10000
 
 
 def small_problem(m=4, n=12, seed=3):
@@ -215,7 +215,7 @@ def test_weights_have_the_posterior_of_the_dense_formulas():
     covariance = np.linalg.inv(design.T @ design / NOISE + np.diag(alpha))
     mean = covariance @ design.T @ t / NOISE
     rng = np.random.default_rng(0)
-    draws = np.array([sampler.draw(state, rng).weights for _ in range(20000)])
+    draws = np.array([sampler.draw(state, rng).weights for _ in range(8000)])
     error = np.sqrt(np.diag(covariance) / len(draws))
     assert np.all(np.abs(draws.mean(axis=0) - mean) < 4.0 * error)
     np.testing.assert_allclose(np.cov(draws.T), covariance, rtol=0.05, atol=0.02 * covariance.max())
@@ -253,7 +253,7 @@ def test_sampled_noise_has_its_marginal_posterior(c):
     exact = quad(density, -6.0, 6.0, args=(1,))[0] / total
     rng = np.random.default_rng(0)
     state, logs = sampler.init(rng), []
-    for _ in range(20000):
+    for _ in range(8000):
         state = sampler.step(state, rng)
         logs.append(math.log(state.noise_variance))
     batches = [batch.mean() for batch in np.array_split(logs, N_BATCHES)]
