@@ -33,8 +33,9 @@ def run_chain(
     n_steps: int,
     every: int,
     seed: int,
+    start: Any = None,
 ) -> Chain:
-    """Run a chain from a random state.
+    """Run a chain.
 
     Parameters
     ----------
@@ -48,9 +49,11 @@ def run_chain(
         Number of steps, and of those from one draw that is kept to the next.
     seed : int
         Of the chain.
+    start : object, optional
+        State from which it starts; default, a random one.
     """
     rng = np.random.default_rng(seed)
-    state = sampler.init(rng)
+    state = sampler.init(rng) if start is None else start
     log_alpha, curves, log_noise = [], [], []
     for step in range(1, n_steps + 1):
         state = sampler.step(state, rng)
