@@ -19,7 +19,12 @@ from reproduce.engine.experiment import Task, Value
 __all__ = ["Record", "Store", "fingerprint"]
 
 PROJECT = Path(__file__).parents[2]
-PRESENTATION = ("reproduce.engine", "reproduce.common.plots", "reproduce.common.optima_plots")
+PRESENTATION = (
+    "reproduce.engine",
+    "reproduce.common.plots",
+    "reproduce.common.optima_plots",
+    "reproduce.common.sampler_plots",
+)
 """Modules that affect only the presentation of results."""
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "PyWavelets")
 

@@ -24,6 +24,7 @@ NAMES = (
     "schmolck_blockssinc",
     "schmolck_sleep",
     "schmolck_local_optima",
+    "schmolck_samplers",
     "schmolck_snake",
     "heimsaeter_sinc",
     "heimsaeter_table_5_1",

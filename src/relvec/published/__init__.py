@@ -6,6 +6,7 @@ from relvec.published.interleaved_scales import InterleavedRVM
 from relvec.published.laplace_fixed_point import LaplaceFixedPointSolver
 from relvec.published.literal_pfcvm import LiteralPFCVM
 from relvec.published.random_order import RandomOrderSolver
+from relvec.published.reversible_jump import ReversibleJumpSampler
 from relvec.published.textbook import TextbookSolver
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "LaplaceFixedPointSolver",
     "LiteralPFCVM",
     "RandomOrderSolver",
+    "ReversibleJumpSampler",
     "TextbookSolver",
 ]
