@@ -20,10 +20,12 @@ from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
 from relvec.plotting.images import ImageDisplay
+from relvec.plotting.inclusion import InclusionDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
 from relvec.plotting.noise_level import NoiseDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.predicted_observed import PredictedObservedDisplay
+from relvec.plotting.rank import RankDisplay
 from relvec.plotting.regression_fit import RegressionFitDisplay
 from relvec.plotting.regression_surface import RegressionSurfaceDisplay
 from relvec.plotting.residuals import ResidualDisplay
@@ -31,6 +33,7 @@ from relvec.plotting.rootogram import RootogramDisplay
 from relvec.plotting.selection_frequency import SelectionFrequencyDisplay
 from relvec.plotting.shrinkage import ShrinkageDisplay
 from relvec.plotting.signal import SignalDisplay
+from relvec.plotting.trace import TraceDisplay
 from relvec.plotting.weight_prior import WeightPriorDisplay
 from relvec.plotting.weights import WeightDisplay
 from relvec.plotting.well_determined import WellDeterminedDisplay
@@ -50,10 +53,12 @@ __all__ = [
     "FeatureRelevanceDisplay",
     "FeatureRelevancePathDisplay",
     "ImageDisplay",
+    "InclusionDisplay",
     "LogOddsDisplay",
     "NoiseDisplay",
     "OptimaDisplay",
     "PredictedObservedDisplay",
+    "RankDisplay",
     "RegressionFitDisplay",
     "RegressionSurfaceDisplay",
     "ReliabilityCurve",
@@ -63,6 +68,7 @@ __all__ = [
     "SelectionFrequencyDisplay",
     "ShrinkageDisplay",
     "SignalDisplay",
+    "TraceDisplay",
     "WeightDisplay",
     "WeightPriorDisplay",
     "WellDeterminedDisplay",

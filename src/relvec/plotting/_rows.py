@@ -13,7 +13,13 @@ from relvec.describing.names import shorten
 from relvec.plotting._axes import adapt_colour, escape_mathtext
 from relvec.plotting._style import FAINT, INK
 
-__all__ = ["compute_figure_size", "compute_font_size", "label_rows", "spread_labels"]
+__all__ = [
+    "compute_figure_size",
+    "compute_font_size",
+    "format_percent",
+    "label_rows",
+    "spread_labels",
+]
 
 
 def compute_figure_size(n_rows: int, width: float) -> dict[str, Any]:
@@ -25,6 +31,15 @@ def compute_font_size(axes: Any, n_rows: int) -> float:
     """Compute the font size, in points, at which row labels do not overlap."""
     height = axes.get_window_extent().height / axes.figure.dpi * 72.0
     return float(np.clip(0.85 * height / max(n_rows, 1), 4.0, 9.0))
+
+
+def format_percent(share: float) -> str:
+    """Format a probability in percent; 0 and 100 only if exact."""
+    if 0.0 < share < 0.01:
+        return "<1 %"
+    if 0.99 < share < 1.0:
+        return ">99 %"
+    return f"{100.0 * share:.0f} %"
 
 
 def label_rows(axes: Any, names: Sequence[str], is_faint: Any, note: str | None) -> Any:

@@ -18,7 +18,12 @@ from relvec.describing import (
 )
 from relvec.plotting._axes import adapt_colour, draw_grid, finish_axes, get_axes
 from relvec.plotting._checks import check_nonnegative
-from relvec.plotting._rows import compute_figure_size, compute_font_size, label_rows
+from relvec.plotting._rows import (
+    compute_figure_size,
+    compute_font_size,
+    format_percent,
+    label_rows,
+)
 from relvec.plotting._style import FAINT, INK, MODEL
 
 __all__ = ["FeatureRelevanceDisplay"]
@@ -283,19 +288,10 @@ class FeatureRelevanceDisplay:
             probability = self.inclusion_probability[each]
             if np.isfinite(probability):
                 axes.annotate(
-                    _percent(probability),
+                    format_percent(probability),
                     (1.0, row),
                     xytext=(40, 0),
                     va="center",
                     color=adapt_colour(axes, INK if is_kept else FAINT),
                     **options,
                 )
-
-
-def _percent(share: float) -> str:
-    """Format a probability in percent; 0 and 100 only if exact."""
-    if 0.0 < share < 0.01:
-        return "<1 %"
-    if 0.99 < share < 1.0:
-        return ">99 %"
-    return f"{100.0 * share:.0f} %"

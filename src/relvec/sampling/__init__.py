@@ -10,12 +10,24 @@ from relvec.sampling.chains import (
     start_chains,
 )
 from relvec.sampling.collapsed import CollapsedSampler
-from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms, group_features
+from relvec.sampling.diagnostics import (
+    ChainSummary,
+    compute_ess_bulk,
+    compute_ess_tail,
+    compute_mcse_mean,
+    compute_mcse_quantile,
+    compute_mcse_std,
+    compute_r_hat,
+    summarise_chains,
+)
+from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms
+from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
 
 __all__ = [
     "BetaBinomialSize",
     "Chain",
+    "ChainSummary",
     "ChainTuning",
     "CollapsedSampler",
     "Draw",
@@ -26,8 +38,17 @@ __all__ = [
     "ScaledAtoms",
     "SizePrior",
     "StoredDraws",
-    "group_features",
+    "compute_ess_bulk",
+    "compute_ess_tail",
+    "compute_mcse_mean",
+    "compute_mcse_quantile",
+    "compute_mcse_std",
+    "compute_r_hat",
     "join_chains",
+    "polya_gamma_mean",
+    "polya_gamma_variance",
     "run_chains",
+    "sample_polya_gamma",
     "start_chains",
+    "summarise_chains",
 ]

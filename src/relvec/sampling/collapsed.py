@@ -96,9 +96,7 @@ class CollapsedSampler(Sampler[ModelState]):
         )
         self._moves, self._bounds = read_moves(moves)
 
-    def init(
-        self, rng: np.random.Generator, active: IndexArray | None = None
-    ) -> ModelState:
+    def init(self, rng: np.random.Generator, active: IndexArray | None = None) -> ModelState:
         """Return a state with given atoms, or a few drawn at random, and precisions at random."""
         return draw_state(self.target, rng, active)
 

@@ -60,7 +60,7 @@ def compute_r_hat(draws: ArrayLike) -> Vector:
     >>> bool(compute_r_hat(draws) < 1.01)
     True
     >>> round(float(compute_r_hat(draws + [[0.0], [0.0], [0.0], [2.0]])), 1)
-    1.5
+    1.3
     """
     array, is_valid, shape = _arrange(draws)
     halves = _split(array)
@@ -277,11 +277,11 @@ def summarise_chains(draws: Mapping[str, ArrayLike]) -> list[ChainSummary]:
         flat = array.reshape(len(array), -1)
         low, high = np.quantile(flat, TAIL_LEVELS, axis=1)
         columns = [
-            _finish(each, is_valid, (len(array),))
+            _finish(each, is_valid, is_valid.shape)
             for each in (flat.mean(axis=1), _compute_std(array), low, high)
         ]
         columns += [
-            np.reshape(each, len(array))
+            np.reshape(each, is_valid.shape)
             for each in (
                 compute_mcse_mean(values),
                 compute_mcse_std(values),
@@ -309,19 +309,20 @@ def _arrange(draws: ArrayLike, name: str = "draws") -> tuple[Vector, BoolArray, 
     shape = array.shape[2:]
     moved = np.moveaxis(array.reshape(*array.shape[:2], -1), 2, 0).astype(np.float64)
     is_valid = np.isfinite(moved).all(axis=(1, 2)) & (array.shape[1] >= FEWEST_DRAWS)
+    if shape == (0,):
+        # medians of empty arrays are an error; `_finish` takes the placeholder out again
+        return np.zeros((1, *array.shape[:2])), is_valid, shape
     return np.where(is_valid[:, None, None], moved, 0.0), is_valid, shape
 
 
 def _finish(values: Vector, is_valid: BoolArray, shape: tuple[int, ...]) -> Any:
     """Return the results with NaN for quantities that are not valid; a scalar for one."""
-    return np.where(is_valid, values, np.nan).reshape(shape)[()]
+    return np.where(is_valid, values[: len(is_valid)], np.nan).reshape(shape)[()]
 
 
 def _split(array: Vector) -> Vector:
     """Split chains into halves; the middle draw of an odd number is left out."""
-    half = array.shape[2] // 2
-    # Fewer than four draws have no result; two halves of any length do as a placeholder.
-    half = max(half, 1)
+    half = max(array.shape[2] // 2, 1)  # one draw has no halves, and no result
     return np.concatenate([array[:, :, :half], array[:, :, -half:]], axis=1)
 
 
@@ -338,8 +339,8 @@ def _is_constant(array: Vector) -> BoolArray:
 
 def _compute_std(array: Vector) -> Vector:
     """Return the standard deviation over all chains; exactly zero if the draws are equal."""
-    n_total = max(array[0].size if len(array) else 1, 2)
-    std = np.sqrt(array.var(axis=(1, 2)) * n_total / (n_total - 1))
+    n_total = array.shape[1] * array.shape[2]
+    std = np.sqrt(array.var(axis=(1, 2)) * n_total / max(n_total - 1, 1))
     return np.where(_is_constant(array), 0.0, std)
 
 
@@ -367,7 +368,7 @@ def _compute_ess(chains: Vector) -> Vector:
     """Compute effective sample sizes from autocorrelations, by Geyer's initial sequences."""
     n_chains, n_draws = chains.shape[1:]
     n_total = n_chains * n_draws
-    if n_draws < 2 or not len(chains):
+    if n_draws < 2:
         return np.full(len(chains), float(n_total))
     covariance = _compute_autocovariance(chains).mean(axis=1)
     within = covariance[:, :1] * n_draws / (n_draws - 1.0)

@@ -233,7 +233,15 @@ def make_state(target: Target, active: IndexArray, level: IndexArray) -> ModelSt
         error = max(target.rate + 0.5 * moments.target_ss, SMALLEST_ERROR)
         none = np.empty(0)
         return ModelState(
-            target, active, level, np.empty((0, 0)), none, target.diagonal, moments.correlation, error, 0.0
+            target,
+            active,
+            level,
+            np.empty((0, 0)),
+            none,
+            target.diagonal,
+            moments.correlation,
+            error,
+            0.0,
         )
     precision = find_precisions(target, level)
     rows = moments.gram_rows(active)

@@ -36,7 +36,9 @@ class NoiseDensity(ABC):
         """Return the part of the log likelihood that depends on `error`."""
 
     @abstractmethod
-    def gains(self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector) -> Matrix:
+    def gains(
+        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
+    ) -> Matrix:
         """Return the gain in log likelihood of each atom with each precision.
 
         Parameters
@@ -69,7 +71,9 @@ class UnknownNoise(NoiseDensity):
         """Return ``-nu log E``."""
         return -self.shape * math.log(error)
 
-    def gains(self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector) -> Matrix:
+    def gains(
+        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
+    ) -> Matrix:
         """Return ``log[(d / (d + s))^(1/2) (1 - q^2 / (2 (d + s) E))^-nu]``."""
         total = precision[:, None] + sparsity
         # E falls by q^2 / (2 (d + s)). The share that is left is positive; the bound is for
@@ -98,7 +102,9 @@ class KnownNoise(NoiseDensity):
         """Return ``-E / sigma^2 = -(t't - b'H^-1 b) / (2 sigma^2)``."""
         return -error / self.variance
 
-    def gains(self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector) -> Matrix:
+    def gains(
+        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
+    ) -> Matrix:
         """Return ``log(d / (d + s)) / 2 + q^2 / (2 sigma^2 (d + s))``."""
         total = precision[:, None] + sparsity
         gain = quality**2 / (self.variance * total)
