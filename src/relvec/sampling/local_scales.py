@@ -64,9 +64,7 @@ def draw_log_inverse_square(log_b: Vector, log_a: float, rng: np.random.Generato
     return result
 
 
-def _propose(
-    log_b: Vector, log_a: float, rng: np.random.Generator
-) -> tuple[Vector, BoolArray]:
+def _propose(log_b: Vector, log_a: float, rng: np.random.Generator) -> tuple[Vector, BoolArray]:
     """Draw one candidate for each atom, and whether it is accepted.
 
     As ``sqrt(1 + a / y) <= 1 + sqrt(a / y)``, the density is bounded by a sum of two, ``f_1 =

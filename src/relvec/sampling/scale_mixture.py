@@ -23,10 +23,12 @@ from relvec._linalg import (
     EPS,
     cholesky,
     gram_of_rows,
+    inverse_diagonal_from_cholesky,
     log_det_cholesky,
     robust_cholesky,
     solve_cholesky,
     solve_lower,
+    solve_lower_rows,
 )
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.evidence import NOISE_FLOOR
@@ -115,9 +117,7 @@ class ScaleMixture:
         lower = np.tril(factor[:, :rank])
         rows = np.zeros((rank, self.n_atoms))
         rows[:, order] = lower.T
-        target = solve_lower(
-            np.asfortranarray(lower[:rank]), self.correlation[order[:rank]]
-        )
+        target = solve_lower(np.asfortranarray(lower[:rank]), self.correlation[order[:rank]])
         return rows, target
 
     def condition(self, log_scale: Vector) -> Conditional:
@@ -160,6 +160,26 @@ class ScaleMixture:
         rate = self.offset + 0.5 * quadratic
         log_marginal = -0.5 * log_det - self.shape * math.log(rate)
         return Conditional(log_marginal, rate, scale, factor, white, uses_rows)
+
+    def slope(self, known: Conditional) -> Vector:
+        """Return the derivatives of ``log p(t | d)`` in each ``log d_i``.
+
+        They are ``nu z_i^2 / E - gamma_i``, with the posterior mean ``mu_i = d_i z_i`` and the
+        well-determinedness ``gamma_i = 1 - S_ii / d_i^2`` of MacKay (1992).
+        """
+        if not self.n_atoms:
+            return np.empty(0)
+        if known.uses_rows and self.rows is not None:
+            # z_i = d_i b_i' P^-1 t and gamma_i = d_i^2 b_i' P^-1 b_i with P = I + B D^2 B'
+            solved = solve_lower_rows(known.factor, self.rows)
+            z = known.scale * (known.white @ solved)
+            gamma = known.scale**2 * np.einsum("ij,ij->j", solved, solved)
+        else:
+            # S = a A^-1 a with the scaled matrix A = L L' and a^2 / d^2 = 1 / (1 + d^2)
+            ratio = 1.0 / np.hypot(1.0, known.scale)
+            z = ratio * solve_lower(known.factor, known.white, transposed=True)
+            gamma = 1.0 - ratio**2 * inverse_diagonal_from_cholesky(known.factor)
+        return (self.shape / known.rate) * z**2 - gamma
 
     def draw(self, known: Conditional, rng: np.random.Generator) -> tuple[Vector, float]:
         """Draw weights of the usable atoms and the noise variance."""
