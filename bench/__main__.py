@@ -25,6 +25,7 @@ from bench.methods import METHODS
 from bench.noise import suite as noise
 from bench.problems import PROBLEMS
 from bench.runner import Record, run_jobs
+from bench.sampling import suite as sampling
 from bench.worker import Job
 
 SUITES = {
@@ -35,9 +36,15 @@ SUITES = {
     "density": density,
     "noise": noise,
     "counts": counts,
+    "sampling": sampling,
 }
 """Suites that consist of parts."""
-PAGE_SUITES: dict[str, Any] = {"density": density, "noise": noise, "counts": counts}
+PAGE_SUITES: dict[str, Any] = {
+    "density": density,
+    "noise": noise,
+    "counts": counts,
+    "sampling": sampling,
+}
 """Suites whose parts are written on one page of their own."""
 LIMIT = 120.0
 """CPU seconds of a fit unless asked otherwise, but for the accuracy suite."""

@@ -20,9 +20,12 @@ from relvec.sampling.diagnostics import (
     compute_r_hat,
     summarise_chains,
 )
+from relvec.sampling.horseshoe import HorseshoeSampler, HorseshoeState, default_global_scale
 from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms
+from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
 from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
+from relvec.sampling.scale_mixture import Conditional, ScaleMixture
 
 __all__ = [
     "BetaBinomialSize",
@@ -30,11 +33,15 @@ __all__ = [
     "ChainSummary",
     "ChainTuning",
     "CollapsedSampler",
+    "Conditional",
     "Draw",
     "ExponentialSize",
+    "HorseshoeSampler",
+    "HorseshoeState",
     "LengthScaleSampler",
     "PrecisionGrid",
     "Sampler",
+    "ScaleMixture",
     "ScaledAtoms",
     "SizePrior",
     "StoredDraws",
@@ -44,11 +51,14 @@ __all__ = [
     "compute_mcse_quantile",
     "compute_mcse_std",
     "compute_r_hat",
+    "default_global_scale",
+    "draw_log_inverse_square",
     "join_chains",
     "polya_gamma_mean",
     "polya_gamma_variance",
     "run_chains",
     "sample_polya_gamma",
+    "slice_step",
     "start_chains",
     "summarise_chains",
 ]

@@ -1,0 +1,152 @@
+"""The suite of samplers: run its parts, make tables and a page."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench.denoising.part import Record, ok
+from bench.report import Table, number
+from bench.runner import run_worker
+from bench.sampling.methods import METHODS, Length, find_missing
+from bench.sampling.problems import PROBLEMS
+
+__all__ = ["DEFAULT_PARTS", "PACKAGES", "PAGE", "PARTS", "run_part", "tables", "write_page"]
+
+PACKAGES = ("relvec", "numpyro", "jax", "arviz", "numpy", "scipy")
+PAGE = Path(__file__).parents[1] / "SAMPLING.md"
+PARTS = {"independent columns": ["independent"], "correlated columns": ["correlated"]}
+DEFAULT_PARTS = tuple(PARTS)
+REPEATS = 3
+LARGEST_RHAT = 1.01
+QUICK = Length(n_chains=2, n_warmup=200, n_burn=50, n_draws=200)
+
+
+def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
+    """Yield the records of a part as they come."""
+    missing = find_missing()
+    if "arviz" in missing:
+        print(
+            f"{name} left out: not installed: {', '.join(missing)}; pip install "
+            f"{' '.join(missing)} (or relvec[bench])",
+            file=sys.stderr,
+        )
+        return
+    if missing:
+        print(
+            f"NUTS left out: not installed: {', '.join(missing)}; pip install "
+            f"{' '.join(missing)} (or relvec[bench])",
+            file=sys.stderr,
+        )
+    for problem in ["quick"] if quick else PARTS[name]:
+        for method, each in METHODS.items():
+            if each.needs_numpyro and missing:
+                continue
+            for draw in range(repeats or (1 if quick else REPEATS)):
+                length = QUICK if quick else Length()
+                job = {"part": name, "problem": problem, "method": method, "seed": seed + draw}
+                record = run_worker("bench.sampling.worker", {**job, "length": length._asdict()})
+                note = "" if record["status"] == "ok" else f": {record['error']}"
+                print(f"sampling {problem} {method}{note}", file=sys.stderr, flush=True)
+                yield record
+
+
+def tables(name: str, records: Sequence[Record]) -> list[Table]:
+    """Return one table for each model of a part: only the same posterior is compared."""
+    found = []
+    done = ok(records)
+    for model in dict.fromkeys(each.model for each in METHODS.values()):
+        rows = []
+        for method in METHODS:
+            same = [record for record in done if record["method"] == method]
+            if METHODS[method].model == model and same:
+                rows.append(_row(method, same))
+        if rows:
+            problem = done[0]["problem"]
+            n_rows, n_columns, correlation = PROBLEMS[problem]
+            title = (
+                f"{model}: N = {n_rows}, M = {n_columns}, correlation of neighbours "
+                f"{correlation:g}, median of {len({r['seed'] for r in done})} data sets"
+            )
+            found.append(Table(title, HEAD, rows))
+    return found
+
+
+HEAD = (
+    "sampler",
+    "ESS/s, predictor",
+    "ESS/s, noise",
+    "with warm-up: predictor",
+    "noise",
+    "smallest ESS",
+    "largest R-hat",
+    "converged",
+    "CPU s, draws",
+    "warm-up",
+    "compilation",
+    "divergences",
+    "mean noise sd",
+)
+
+
+def _row(method: str, records: Sequence[Record]) -> list[str]:
+    def median(*what: str, total: bool = False) -> str:
+        top, *_ = what
+        return number(
+            statistics.median(
+                r[top] / (r["draws_cpu"] + (r["warmup_cpu"] if total else 0.0)) for r in records
+            )
+        )
+
+    def middle(what: str, digits: int = 3) -> str:
+        return number(statistics.median(r[what] for r in records), digits)
+
+    converged = sum(r["rhat"] < LARGEST_RHAT for r in records)
+    diverged = records[0]["n_divergences"]
+    return [
+        method,
+        median("ess_predictor"),
+        median("ess_noise"),
+        median("ess_predictor", total=True),
+        median("ess_noise", total=True),
+        number(min(min(r["ess_predictor"], r["ess_noise"]) for r in records)),
+        f"{max(r['rhat'] for r in records):.3f}",
+        f"{converged} of {len(records)}",
+        middle("draws_cpu"),
+        middle("warmup_cpu"),
+        middle("compile_cpu"),
+        "–" if diverged is None else str(sum(r["n_divergences"] for r in records)),
+        middle("noise_mean", 4),
+    ]
+
+
+def write_page(texts: dict[str, str], facts: str, path: Path = PAGE) -> None:
+    """Write the page of the results."""
+    parts = [INTRODUCTION, facts]
+    parts += [f"## {name[0].upper()}{name[1:]}\n\n{text}" for name, text in texts.items()]
+    path.write_text("\n\n".join(parts).rstrip() + "\n", encoding="utf-8")
+
+
+INTRODUCTION = """\
+# Samplers: `relvec.sampling` and the No-U-Turn sampler
+
+`python -m bench sampling` draws from the posterior of the same model on the same data by the
+samplers of relvec and by NUTS of NumPyro. A table holds one model; different models are not
+compared.
+
+- **Data**: normal columns, six of them with effects (3, -2, 1.5, -1, 1, 0.5 noise standard
+  deviations for columns of unit variance), unit noise. There is no intercept.
+- **Prior**, identical on both sides: columns of unit norm, weights in units of the noise, tau ~
+  C+(0, 5 / (M - 5)), inverse Gamma noise (shape 1, rate 0.1). The slab scale c is 20 noise standard
+  deviations, with c² ~ inverse Gamma of 4 degrees of freedom.
+- **NUTS**: non-centred, single precision, 4 chains one after the other, 1000 steps of warm-up and
+  1000 draws. Everything is run twice; the first run less the second is **compilation**, which is
+  not counted elsewhere.
+- **relvec**: double precision, 4 chains with 200 + 1000 steps.
+- **ESS/s**: smallest bulk effective sample size, of the linear predictor over all training rows
+  and of the noise standard deviation, per CPU second of the draws; then per CPU second of draws and
+  warm-up. By ArviZ for all methods. **converged**: data sets with all R-hat below 1.01; other
+  effective sample sizes are not reliable. **mean noise sd**: the same for samplers of one model, up
+  to Monte Carlo error."""
