@@ -154,6 +154,8 @@ def log_det_cholesky(factor: Matrix) -> float:
 
 def gram_of_rows(rows: Matrix) -> Matrix:
     """Return ``rows @ rows.T`` of a C-ordered array as a full symmetric array."""
+    if not rows.size:  # BLAS prints a message about the leading dimension
+        return np.zeros((len(rows), len(rows)))
     # rows.T is Fortran-ordered, so trans=1 needs no copy.
     full = _syrk(1.0, rows.T, trans=1, lower=1)  # upper triangle zero
     full += full.T

@@ -26,6 +26,7 @@ from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
 from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
 from relvec.sampling.scale_mixture import Conditional, ScaleMixture
+from relvec.sampling.tempering import TemperedSampler, TemperedState, tune_powers
 
 __all__ = [
     "BetaBinomialSize",
@@ -45,6 +46,8 @@ __all__ = [
     "ScaledAtoms",
     "SizePrior",
     "StoredDraws",
+    "TemperedSampler",
+    "TemperedState",
     "compute_ess_bulk",
     "compute_ess_tail",
     "compute_mcse_mean",
@@ -61,4 +64,5 @@ __all__ = [
     "slice_step",
     "start_chains",
     "summarise_chains",
+    "tune_powers",
 ]

@@ -41,6 +41,8 @@ class ModelState:
     """Atoms in the model, those of `Target.fixed` first, the others in any order."""
     level: IndexArray
     """Position of their precisions in the grid; -1 for those that are fixed."""
+    precision: Vector
+    """Their precisions."""
     inverse: Matrix
     """``Sigma``."""
     mean: Vector
@@ -71,11 +73,6 @@ class ModelState:
         return len(self.active) - self.n_fixed
 
     @property
-    def precision(self) -> Vector:
-        """Precisions of the atoms in the model."""
-        return find_precisions(self.target, self.level)
-
-    @property
     def log_likelihood(self) -> float:
         """Log likelihood of the model, up to a constant."""
         return self.log_det + self.target.noise.log_likelihood(self.error)
@@ -89,49 +86,53 @@ class ModelState:
         return prior + target.power * self.log_likelihood
 
     @cached_property
+    def _presence(self) -> tuple[Vector, Matrix]:
+        """Log odds that each atom is in the model, and shares of its precisions if it is."""
+        target, fixed = self.target, self.n_fixed
+        place = self.active[fixed:]
+        if not len(place):
+            odds, shares = target.weigh(self.sparsity, self.quality, self.error)
+            odds += target.size_prior.log_odds(0, target.n_movable)
+            return odds, shares
+        # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
+        own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
+        sparsity, quality = self.sparsity.copy(), self.quality.copy()
+        error = np.full(len(sparsity), self.error)
+        sparsity[place] = np.maximum(1.0 / own - self.precision[fixed:], 0.0)
+        quality[place] = ratio = mean / own
+        error[place] += 0.5 * mean * ratio
+        odds, shares = target.weigh(sparsity, quality, error)
+        present = odds[place] + target.size_prior.log_odds(len(place) - 1, target.n_movable)
+        if len(place) < target.n_movable:  # otherwise there is no atom that could enter
+            odds += target.size_prior.log_odds(len(place), target.n_movable)
+        odds[place] = present
+        return odds, shares
+
+    @cached_property
     def log_odds(self) -> Vector:
         """Log odds that each atom is in the model, given all others; minus infinity if it cannot.
 
         They are summed over the precisions of the atom.
         """
-        target, place, fixed = self.target, self.active[self.n_fixed :], self.n_fixed
-        sparsity, quality = self.sparsity, self.quality
-        error: float | Vector = self.error
-        if len(place):
-            # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
-            own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
-            sparsity, quality = sparsity.copy(), quality.copy()
-            sparsity[place] = np.maximum(1.0 / own - self.precision[fixed:], 0.0)
-            quality[place] = mean / own
-            error = np.full(len(sparsity), self.error)
-            error[place] += 0.5 * mean**2 / own
-        odds, _ = target.weigh(sparsity, quality, error)
-        odds += target.size_prior.log_odds(self.size, target.n_movable)
-        if len(place):
-            odds[place] += target.size_prior.log_odds(
-                self.size - 1, target.n_movable
-            ) - target.size_prior.log_odds(self.size, target.n_movable)
-        odds[target.immovable] = -np.inf
+        odds, _ = self._presence
+        odds[self.target.immovable] = -np.inf
         return odds
 
     @cached_property
     def flip_rates(self) -> Vector:
         """Probability that each atom enters or leaves if its presence were drawn anew."""
         odds = self.log_odds.copy()
-        odds[self.active] *= -1.0
-        odds[self.target.immovable] = -np.inf
+        odds[self.active[self.n_fixed :]] *= -1.0
         return np.asarray(expit(odds))
 
     def find_slot(self, atom: int) -> int | None:
         """Return the position of an atom in `active`, or None."""
-        found = np.flatnonzero(self.active == atom)
+        found = (self.active == atom).nonzero()[0]
         return int(found[0]) if len(found) else None
 
     def draw_level(self, atom: int, rng: np.random.Generator) -> int:
-        """Draw the precision of an atom that enters, from its conditional distribution."""
-        one = np.array([atom])
-        _, shares = self.target.weigh(self.sparsity[one], self.quality[one], self.error)
-        return draw_index(shares[:, 0], rng)
+        """Draw the precision of an atom from its distribution given all others."""
+        return draw_index(self._presence[1][:, atom], rng)
 
     def add(self, atom: int, level: int) -> ModelState:
         """Return the state with one more atom."""
@@ -139,25 +140,29 @@ class ModelState:
         s, q = float(self.sparsity[atom]), float(self.quality[atom])
         own = 1.0 / (d + s)
         n = len(self.active)
-        active = np.empty(n + 1, dtype=np.intp)
-        active[:n], active[n] = self.active, atom
+        active = _appended(self.active, atom)
         rows = target.moments.gram_rows(active)
         direction = self.inverse @ rows[:n, atom]
         # c_j = G_ji - G_ja Sigma G_ai, the Gram entries that the model leaves unexplained
-        left = rows[n] - direction @ rows[:n]
+        left = rows[n]
+        left -= direction @ rows[:n]
         inverse = np.empty((n + 1, n + 1))
-        inverse[:n, :n] = self.inverse + own * np.multiply.outer(direction, direction)
-        inverse[n, :n] = inverse[:n, n] = -own * direction
+        scaled = own * direction
+        block = inverse[:n, :n]
+        np.multiply(scaled[:, np.newaxis], direction, out=block)
+        block += self.inverse
+        inverse[n, :n] = inverse[:n, n] = -scaled
         inverse[n, n] = own
         return self._moved(
-            active=active,
-            level=np.append(self.level, level),
-            inverse=inverse,
-            mean=np.append(self.mean - own * q * direction, own * q),
-            sparsity=self.sparsity - own * left**2,
-            quality=self.quality - own * q * left,
-            error=self.error - 0.5 * own * q * q,
-            log_det=self.log_det + 0.5 * math.log(d * own),
+            active,
+            _appended(self.level, level),
+            _appended(self.precision, d),
+            inverse,
+            _appended(self.mean - q * scaled, own * q),
+            self.sparsity - own * (left * left),
+            self.quality - (own * q) * left,
+            self.error - 0.5 * own * q * q,
+            self.log_det + 0.5 * math.log(d * own),
         )
 
     def remove(self, slot: int) -> ModelState:
@@ -166,24 +171,28 @@ class ModelState:
         row = self.inverse[slot]
         # c_j of the model without the atom, times Sigma_ii
         left = row @ self.target.moments.gram_rows(self.active)
-        keep = np.delete(np.arange(len(self.active)), slot)
-        ratio = row[keep] / own
-        d = float(self.target.precision[self.level[slot]])
+        others = _without(row, slot)
+        ratio = others / own
+        inverse = _without_both(self.inverse, slot)
+        inverse -= ratio[:, np.newaxis] * others
+        d = float(self.precision[slot])
         return self._moved(
-            active=self.active[keep],
-            level=self.level[keep],
-            inverse=self.inverse[np.ix_(keep, keep)] - np.multiply.outer(ratio, row[keep]),
-            mean=self.mean[keep] - mean * ratio,
-            sparsity=self.sparsity + left**2 / own,
-            quality=self.quality + left * (mean / own),
-            error=self.error + 0.5 * mean * mean / own,
-            log_det=self.log_det - 0.5 * math.log(d * own),
+            _without(self.active, slot),
+            _without(self.level, slot),
+            _without(self.precision, slot),
+            inverse,
+            _without(self.mean, slot) - mean * ratio,
+            self.sparsity + left * left / own,
+            self.quality + left * (mean / own),
+            self.error + 0.5 * mean * mean / own,
+            self.log_det - 0.5 * math.log(d * own),
         )
 
     def _moved(
         self,
         active: IndexArray,
         level: IndexArray,
+        precision: Vector,
         inverse: Matrix,
         mean: Vector,
         sparsity: Vector,
@@ -193,19 +202,22 @@ class ModelState:
     ) -> ModelState:
         """Return an updated state; if rounding errors may have grown, factorised anew."""
         np.maximum(sparsity, 0.0, out=sparsity)
-        moved = replace(
-            self,
-            active=active,
-            level=level,
-            inverse=inverse,
-            mean=mean,
-            sparsity=sparsity,
-            quality=quality,
-            error=error,
-            log_det=log_det,
-            n_updates=self.n_updates + 1,
+        moved = ModelState(
+            self.target,
+            active,
+            level,
+            precision,
+            inverse,
+            mean,
+            sparsity,
+            quality,
+            error,
+            log_det,
+            self.n_updates + 1,
+            self.n_allowed,
+            self.drift,
         )
-        is_valid = error > SMALLEST_ERROR and bool((inverse.diagonal() > 0.0).all())
+        is_valid = error > SMALLEST_ERROR and inverse.diagonal().min(initial=1.0) > 0.0
         return moved if is_valid and moved.n_updates < self.n_allowed else moved._factorised()
 
     def _factorised(self) -> ModelState:
@@ -231,19 +243,10 @@ def make_state(target: Target, active: IndexArray, level: IndexArray) -> ModelSt
     level = np.concatenate([np.full(len(target.fixed), -1), level]).astype(np.intp)
     if not len(active):
         error = max(target.rate + 0.5 * moments.target_ss, SMALLEST_ERROR)
-        none = np.empty(0)
-        return ModelState(
-            target,
-            active,
-            level,
-            np.empty((0, 0)),
-            none,
-            target.diagonal,
-            moments.correlation,
-            error,
-            0.0,
-        )
-    precision = find_precisions(target, level)
+        none, shape = np.empty(0), (0, 0)
+        s, q = target.diagonal, moments.correlation
+        return ModelState(target, active, level, none, np.empty(shape), none, s, q, error, 0.0)
+    precision = np.concatenate([target.fixed, target.precision[level[len(target.fixed) :]]])
     rows = moments.gram_rows(active)
     factor = shifted_cholesky(rows[:, active], precision)
     if factor is None:  # the precisions are far above rounding errors of a unit diagonal
@@ -256,6 +259,7 @@ def make_state(target: Target, active: IndexArray, level: IndexArray) -> ModelSt
         target,
         active,
         level,
+        precision,
         inverse_from_cholesky(factor),
         mean,
         np.maximum(target.diagonal - np.einsum("ij,ij->j", white, white), 0.0),
@@ -265,14 +269,34 @@ def make_state(target: Target, active: IndexArray, level: IndexArray) -> ModelSt
     )
 
 
-def find_precisions(target: Target, level: IndexArray) -> Vector:
-    """Return the precisions of atoms at positions of the grid, of fixed atoms first."""
-    n_fixed = len(target.fixed)
-    return np.concatenate([target.fixed, target.precision[level[n_fixed:]]])
-
-
 def draw_index(weights: Vector, rng: np.random.Generator) -> int:
     """Draw a position with probability proportional to its weight."""
-    bounds = np.cumsum(weights)
-    found = np.searchsorted(bounds, rng.random() * bounds[-1], side="right")
-    return int(min(found, len(weights) - 1))
+    bounds = weights.cumsum()
+    found = bounds.searchsorted(rng.random() * bounds[-1], side="right")
+    return min(int(found), len(weights) - 1)
+
+
+def _appended(values: np.ndarray, value: float) -> np.ndarray:
+    """Return an array with one more entry: `numpy.append`, without its overhead."""
+    longer = np.empty(len(values) + 1, dtype=values.dtype)
+    longer[:-1], longer[-1] = values, value
+    return longer
+
+
+def _without(values: np.ndarray, slot: int) -> np.ndarray:
+    """Return a vector without one entry."""
+    shorter = np.empty(len(values) - 1, dtype=values.dtype)
+    shorter[:slot], shorter[slot:] = values[:slot], values[slot + 1 :]
+    return shorter
+
+
+def _without_both(matrix: Matrix, slot: int) -> Matrix:
+    """Return a matrix without one row and the column of the same number."""
+    n = len(matrix) - 1
+    smaller = np.empty((n, n))
+    smaller[:slot, :slot], smaller[:slot, slot:] = matrix[:slot, :slot], matrix[:slot, slot + 1 :]
+    smaller[slot:, :slot], smaller[slot:, slot:] = (
+        matrix[slot + 1 :, :slot],
+        matrix[slot + 1 :, slot + 1 :],
+    )
+    return smaller

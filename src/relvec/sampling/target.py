@@ -25,6 +25,10 @@ from relvec.sampling.priors import SizePrior
 __all__ = ["KnownNoise", "NoiseDensity", "Target", "UnknownNoise"]
 
 
+LARGEST_GAIN = 600.0
+"""Gain in nats up to which its exponential, and sums of them, are finite numbers."""
+
+
 class NoiseDensity(ABC):
     """How the likelihood depends on the residual sum of squares, given what is known of the noise.
 
@@ -75,16 +79,17 @@ class UnknownNoise(NoiseDensity):
         self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
     ) -> Matrix:
         """Return ``log[(d / (d + s))^(1/2) (1 - q^2 / (2 (d + s) E))^-nu]``."""
-        total = precision[:, None] + sparsity
+        total = precision[:, np.newaxis] + sparsity
         # E falls by q^2 / (2 (d + s)). The share that is left is positive; the bound is for
         # rounding errors of models that explain the target to the last digit.
-        left = np.maximum(total - 0.5 * quality**2 / error, 1e-14 * total)
+        left = 1e-14 * total
+        np.maximum(total - 0.5 * (quality * quality) / error, left, out=left)
         np.log(left, out=left)
         left *= -self.shape
         np.log(total, out=total)
         total *= self.shape - 0.5
         total += left
-        total += 0.5 * np.log(precision)[:, None]
+        total += 0.5 * np.log(precision)[:, np.newaxis]
         return total
 
     def draw(self, error: float, rng: np.random.Generator) -> float:
@@ -106,11 +111,11 @@ class KnownNoise(NoiseDensity):
         self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
     ) -> Matrix:
         """Return ``log(d / (d + s)) / 2 + q^2 / (2 sigma^2 (d + s))``."""
-        total = precision[:, None] + sparsity
+        total = precision[:, np.newaxis] + sparsity
         gain = quality**2 / (self.variance * total)
         np.log(total, out=total)
         gain -= total
-        gain += np.log(precision)[:, None]
+        gain += np.log(precision)[:, np.newaxis]
         gain *= 0.5
         return gain
 
@@ -167,10 +172,13 @@ class Target:
         gains = self.noise.gains(self.precision, sparsity, quality, error)
         if self.power != 1.0:
             gains *= self.power
-        largest = gains.max(axis=0)
-        gains -= largest
+        # A gain is never below log(d / (d + s)) / 2, so that only large ones need a shift.
+        largest = gains.max(axis=0) if gains.max(initial=0.0) > LARGEST_GAIN else None
+        if largest is not None:
+            gains -= largest
         np.exp(gains, out=gains)
         factor = np.log(gains.sum(axis=0))
-        factor += largest
+        if largest is not None:
+            factor += largest
         factor -= math.log(len(self.precision))
         return factor, gains
