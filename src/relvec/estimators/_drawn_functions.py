@@ -49,9 +49,7 @@ class DrawnFunctions:
     @property
     def weights(self) -> Any:
         """Weights as a sparse matrix, shape (n_draws, n_atoms)."""
-        return csr_array(
-            (self.coef, self.index, self.offset), shape=(len(self), len(self.atoms))
-        )
+        return csr_array((self.coef, self.index, self.offset), shape=(len(self), len(self.atoms)))
 
     def thinned(self, rows: IndexArray) -> DrawnFunctions:
         """Return some of the draws."""
@@ -105,5 +103,4 @@ class DrawnFunctions:
         unique, inverse = np.unique(self.parameters, axis=0, return_inverse=True)
         order = np.argsort(inverse, kind="stable")
         bounds = np.cumsum(np.bincount(inverse, minlength=len(unique)))
-        for rows, parameters in zip(np.split(order, bounds[:-1]), unique, strict=True):
-            yield rows, parameters
+        yield from zip(np.split(order, bounds[:-1]), unique, strict=True)

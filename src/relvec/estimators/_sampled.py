@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -69,7 +69,10 @@ class SampledMixin:
         if n_most is not None:
             order = order[: check_integer("n_most", n_most, minimum=1)]
         names = self.candidate_atoms_.subset(order).names(self._feature_names())
-        return [(str(n), float(p)) for n, p in zip(names, self.inclusion_probability_[order], strict=True)]
+        return [
+            (str(n), float(p))
+            for n, p in zip(names, self.inclusion_probability_[order], strict=True)
+        ]
 
     def rival_models(self, n_most: int = 10) -> list[RivalModel]:
         """List the sets of basis functions of highest posterior probability.
@@ -100,7 +103,9 @@ class SampledMixin:
         summaries = self.diagnostics_
         known = [each for each in summaries if np.isfinite(each.r_hat)]
         self.r_hat_ = float(max((each.r_hat for each in known), default=np.nan))
-        self.ess_ = float(min((min(each.ess_bulk, each.ess_tail) for each in known), default=np.nan))
+        self.ess_ = float(
+            min((min(each.ess_bulk, each.ess_tail) for each in known), default=np.nan)
+        )
         constant = len(summaries) - len(known)
         is_judged = bool(known) or constant == len(summaries) > 0
         self.converged_ = is_judged and not (

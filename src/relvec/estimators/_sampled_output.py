@@ -101,6 +101,8 @@ class SampledOutput:
         if self.novelty is not None:
             draws = add_novelty_draws(self.novelty, X, self.functions.mean(X), draws, rng)
         if include_noise:
-            variance = self.noise_variance[chosen] if row_variance is None else row_variance[:, None]
+            variance = (
+                self.noise_variance[chosen] if row_variance is None else row_variance[:, None]
+            )
             draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
         return np.asarray(draws)

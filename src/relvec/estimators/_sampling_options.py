@@ -41,8 +41,8 @@ class SamplingOptions:
     ----------
     size_prior : "auto", float or SizePrior, default="auto"
         Prior of the number of basis functions in the model. A number is the log prior odds against
-        each of them, in nats. "auto" is 0.5 for kernels, which overlap, and `BetaBinomialSize` for
-        explicit columns, where it corrects for the number of columns.
+        each of them, in nats. "auto" is ``log(n_samples) / 2`` for kernels, as in the BIC, and
+        `BetaBinomialSize` for explicit columns, where it corrects for the number of columns.
     precision_grid : PrecisionGrid, optional
         Prior of the precision of each weight: values of equal probability.
     n_chains : int, default=4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from relvec.sampling import (
     SizePrior,
     group_features,
     join_chains,
+    resume_chains,
     run_chains,
     start_chains,
 )
@@ -40,13 +41,15 @@ from relvec.sampling import (
 __all__ = ["SampledFit", "SamplingPlan", "resolve_size_prior"]
 
 
-def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
+def resolve_size_prior(value: Any, bound: BoundBasis, n_effective: float) -> SizePrior:
     """Return the prior of the size of a model, by default one that suits the kind of atoms."""
     if isinstance(value, SizePrior):
         return value
     if not isinstance(value, str):
         return ExponentialSize(float(value))
-    return ExponentialSize(0.5) if bound.is_localised.all() else BetaBinomialSize()
+    if not bound.is_localised.all():
+        return BetaBinomialSize()
+    return ExponentialSize(0.5 * math.log(max(n_effective, 1.0)))
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ class SampledFit:
     """Result of a sampled fit of one target."""
 
     output: SampledOutput
-    chains: tuple[Chain, ...]
+    chains: tuple[dict[str, Any], ...]
+    """Packed chains, to be continued."""
     traces: dict[str, np.ndarray]
     """Draws of the quantities whose convergence is monitored, shape (n_chains, n_draws) each."""
     inclusion: Vector
@@ -104,7 +108,7 @@ class SamplingPlan:
         data: Data,
         start: IndexArray,
         novelty: Novelty | None,
-        previous: Sequence[Chain] = (),
+        previous: Sequence[dict[str, Any]] = (),
         monitor: Callable[[int, float, float], bool] | None = None,
     ) -> SampledFit:
         """Sample the posterior of one target.
@@ -119,8 +123,8 @@ class SamplingPlan:
             Atoms of the model from which the first chain starts.
         novelty : Novelty or None
             Variance that predictions add away from the training inputs.
-        previous : sequence of Chain
-            Chains to continue.
+        previous : sequence of dict
+            Packed chains to continue.
         monitor : callable, optional
             Called after every round of chains.
         """
@@ -139,11 +143,11 @@ class SamplingPlan:
         order = np.argsort(-np.abs(moments.correlation), kind="stable")
         place = np.argsort(order)
         sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
-        chains = list(previous)
-        if not chains:
-            starts: list[IndexArray | None] = [place[start], np.empty(0, dtype=np.intp)]
-            starts += [None] * self.n_chains
-            chains = start_chains(sampler, self.seed, starts[: self.n_chains])
+        starts: list[IndexArray | None] = [np.sort(place[start]), np.empty(0, dtype=np.intp)]
+        starts += [None] * self.n_chains
+        chains = start_chains(sampler, self.seed, starts[: self.n_chains])
+        if previous:
+            chains = resume_chains(sampler, chains, previous)
         # rows of low to high targets, whatever their order
         ranked = np.argsort(data.targets[:, 0], kind="stable")
         spread = np.linspace(0, len(ranked) - 1, min(len(ranked), self.tuning.n_monitored))
@@ -158,7 +162,8 @@ class SamplingPlan:
             n_jobs=self.n_jobs,
             monitor=monitor,
         )
-        return self.build_fit(chains, order, moments, bound, scaled, novelty, record)
+        packed = tuple(chain.pack(sampler) for chain in chains)
+        return self.build_fit(chains, packed, order, moments, bound, scaled, novelty, record)
 
     def make_sampler(
         self, moments: Moments, order: IndexArray, bound: BoundBasis, data: Data
@@ -167,7 +172,7 @@ class SamplingPlan:
         sampler = CollapsedSampler(
             moments,
             grid=self.grid,
-            size_prior=resolve_size_prior(self.size_prior, bound),
+            size_prior=resolve_size_prior(self.size_prior, bound, moments.n_effective),
             noise_prior=self.noise_prior,
             noise_variance=self.noise_variance,
         )
@@ -194,6 +199,7 @@ class SamplingPlan:
     def build_fit(
         self,
         chains: Sequence[Chain],
+        packed: tuple[dict[str, Any], ...],
         order: IndexArray,
         moments: Moments,
         bound: BoundBasis,
@@ -236,9 +242,7 @@ class SamplingPlan:
         slots = [np.sort(order[each]) for each in np.split(stored.active, stored.offset[1:-1])]
         records = np.array([chain.records for chain in chains])
         traces = {name: records[:, :, i] for i, name in enumerate(record.names)}
-        return SampledFit(
-            output, tuple(chains), traces, inclusion, feature_inclusion, rank_models(slots)
-        )
+        return SampledFit(output, packed, traces, inclusion, feature_inclusion, rank_models(slots))
 
 
 class Recorder:

@@ -12,8 +12,6 @@ from sklearn.utils import check_random_state
 
 from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike
-from relvec.bases import KernelBasis, LinearBasis
-from relvec.bases.base import Basis
 from relvec.estimators._basis_options import BasisOptions, KernelOptions
 from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_about_weights
 from relvec.estimators._notebook import NotebookMixin
@@ -152,7 +150,11 @@ class BaseSampledRegressor(
             bound, data, output.active, novelty, chains, monitor if has_callbacks else None
         )
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        self.evidence_model_, self.basis_, self.candidate_atoms_ = evidence_model, basis, bound.atoms
+        self.evidence_model_, self.basis_, self.candidate_atoms_ = (
+            evidence_model,
+            basis,
+            bound.atoms,
+        )
         self._set_attributes(fit, bound.source_row)
         self._judge_convergence(plan.chains, is_quiet=has_callbacks)
         return self
@@ -195,7 +197,7 @@ class BaseSampledRegressor(
         self.feature_inclusion_probability_ = fit.feature_inclusion
         self.atoms_, self.n_atoms_ = output.functions.atoms, len(fit.inclusion)
         self.noise_variance_ = float(output.noise_variance.mean())
-        self.n_iter_ = fit.chains[0].n_steps
+        self.n_iter_ = int(fit.chains[0]["n_steps"])
 
 
 @with_options

@@ -6,6 +6,7 @@ from relvec.sampling.chains import (
     ChainTuning,
     StoredDraws,
     join_chains,
+    resume_chains,
     run_chains,
     start_chains,
 )
@@ -21,7 +22,7 @@ from relvec.sampling.diagnostics import (
     summarise_chains,
 )
 from relvec.sampling.horseshoe import HorseshoeSampler, HorseshoeState, default_global_scale
-from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms
+from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms, group_features
 from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
 from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
@@ -56,9 +57,11 @@ __all__ = [
     "compute_r_hat",
     "default_global_scale",
     "draw_log_inverse_square",
+    "group_features",
     "join_chains",
     "polya_gamma_mean",
     "polya_gamma_variance",
+    "resume_chains",
     "run_chains",
     "sample_polya_gamma",
     "slice_step",

@@ -8,7 +8,7 @@ generator that it is given.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -51,6 +51,17 @@ class Sampler(ABC, Generic[AnyState]):
     @abstractmethod
     def step(self, state: AnyState, rng: np.random.Generator) -> AnyState:
         """Return the next state of the chain; `state` is not changed."""
+
+    def pack(self, state: AnyState) -> dict[str, Any]:
+        """Return what a chain needs to continue from a state, as numbers and arrays.
+
+        `unpack` restores it. By default these are all fields of the state, a dataclass.
+        """
+        return dict(vars(state))
+
+    def unpack(self, packed: dict[str, Any], like: AnyState) -> AnyState:
+        """Return the state that `pack` was given; `like` is any state of this sampler."""
+        return type(like)(**packed)
 
     @abstractmethod
     def draw(self, state: AnyState, rng: np.random.Generator) -> Draw:

@@ -15,7 +15,18 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.diagnostics import compute_ess_bulk, compute_ess_tail, compute_r_hat
 
-__all__ = ["Chain", "ChainTuning", "StoredDraws", "join_chains", "run_chains", "start_chains"]
+__all__ = [
+    "Chain",
+    "ChainTuning",
+    "StoredDraws",
+    "join_chains",
+    "resume_chains",
+    "run_chains",
+    "start_chains",
+]
+
+_GENERATOR = ("state", "inc", "has_uint32", "uinteger")
+"""Numbers in the state of NumPy's default generator."""
 
 Record = Callable[[Draw], Vector]
 """Function that returns the quantities of a draw whose convergence is monitored."""
@@ -50,6 +61,16 @@ class Chain:
     n_steps: int = 0
     """Steps since the start."""
 
+    def pack(self, sampler: Sampler[Any]) -> dict[str, Any]:
+        """Return what is needed to continue the chain, without its draws."""
+        generator = self.rng.bit_generator.state
+        numbers = generator["state"] | {
+            each: generator[each] for each in ("has_uint32", "uinteger")
+        }
+        # 128-bit numbers of the generator as text
+        packed = {f"rng_{name}": str(value) for name, value in numbers.items()}
+        return sampler.pack(self.state) | packed | {"n_steps": self.n_steps}
+
 
 def start_chains(
     sampler: Sampler[Any], seed: Any, actives: Sequence[IndexArray | None]
@@ -65,6 +86,25 @@ def start_chains(
         Chain(sampler.init(rng, active), rng)
         for rng, active in zip(generators, actives, strict=True)
     ]
+
+
+def resume_chains(
+    sampler: Sampler[Any], chains: Sequence[Chain], packed: Sequence[dict[str, Any]]
+) -> list[Chain]:
+    """Return chains in the place of newly started ones, continued from where they were packed."""
+    resumed = []
+    for chain, values in zip(chains, packed, strict=True):
+        own = dict(values)
+        numbers = {name: int(own.pop(f"rng_{name}")) for name in _GENERATOR}
+        n_steps = int(own.pop("n_steps"))
+        rng = np.random.default_rng()
+        rng.bit_generator.state = {
+            "bit_generator": "PCG64",
+            "state": {name: numbers.pop(name) for name in ("state", "inc")},
+            **numbers,
+        }
+        resumed.append(Chain(sampler.unpack(own, chain.state), rng, n_steps=n_steps))
+    return resumed
 
 
 def _continue_chain(

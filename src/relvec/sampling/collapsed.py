@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -118,6 +119,15 @@ class CollapsedSampler(Sampler[ModelState]):
             state.log_posterior,
             moments.target_mean - float(coef @ moments.column_mean[state.active]),
         )
+
+    def pack(self, state: ModelState) -> dict[str, Any]:
+        """Return atoms and levels, from which everything else is computed."""
+        n_fixed = state.n_fixed
+        return {"active": state.active[n_fixed:], "level": state.level[n_fixed:]}
+
+    def unpack(self, packed: dict[str, Any], like: ModelState) -> ModelState:
+        """Return the state with these atoms and levels."""
+        return make_state(like.target, packed["active"], packed["level"])
 
 
 def read_moves(moves: dict[str, float] | None) -> tuple[list[Move], Vector]:

@@ -21,7 +21,7 @@ from relvec.sampling.collapsed import CollapsedSampler
 from relvec.sampling.state import ModelState, make_state
 from relvec.sampling.target import Target
 
-__all__ = ["LengthScaleSampler", "ScaleState", "ScaledAtoms", "scale_atoms"]
+__all__ = ["LengthScaleSampler", "ScaledAtoms", "group_features", "scale_atoms"]
 
 
 def scale_atoms(atoms: Atoms, factors: Vector) -> Atoms:
@@ -177,6 +177,18 @@ class LengthScaleSampler(Sampler[ScaleState]):
             log_posterior=draw.log_posterior + self._log_prior(state.parameters),
             parameters=state.parameters,
         )
+
+    def pack(self, state: ScaleState) -> dict[str, Any]:
+        """Return the model, the factors and the size of their proposals."""
+        packed = self.sampler.pack(state.model)
+        own = ("parameters", "log_step", "n_proposals")
+        return packed | {name: getattr(state, name) for name in own}
+
+    def unpack(self, packed: dict[str, Any], like: ScaleState) -> ScaleState:
+        """Return the state with these values."""
+        own = {name: packed[name] for name in ("parameters", "log_step", "n_proposals")}
+        model = self.sampler.unpack(packed, like.model)
+        return ScaleState(model.moved_to(self._find_target(own["parameters"])), **own)
 
     def _log_prior(self, parameters: Vector) -> float:
         return -0.5 * float(np.sum((parameters / self.prior_std) ** 2))

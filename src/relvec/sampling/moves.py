@@ -28,10 +28,7 @@ def flip_informed(state: ModelState, rng: np.random.Generator) -> ModelState:
         return state
     atom = draw_index(rates, rng)
     slot = state.find_slot(atom)
-    if slot is None:
-        proposal = state.add(atom, state.draw_level(atom, rng))
-    else:
-        proposal = state.remove(slot)
+    proposal = state.add(atom, state.draw_level(atom, rng)) if slot is None else state.remove(slot)
     return proposal if rng.random() * float(proposal.flip_rates.sum()) < total else state
 
 

@@ -238,7 +238,7 @@ def make_state(target: Target, active: IndexArray, level: IndexArray) -> ModelSt
 
     Atoms that are fixed are added.
     """
-    moments, n_atoms = target.moments, len(target.movable)
+    moments, _n_atoms = target.moments, len(target.movable)
     active = np.concatenate([target.fixed_atoms, active]).astype(np.intp)
     level = np.concatenate([np.full(len(target.fixed), -1), level]).astype(np.intp)
     if not len(active):
