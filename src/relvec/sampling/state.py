@@ -106,11 +106,12 @@ class ModelState:
             error = np.full(len(sparsity), self.error)
             error[place] += 0.5 * mean**2 / own
         odds, _ = target.weigh(sparsity, quality, error)
-        odds += target.size_prior.log_odds(self.size, target.n_movable)
+        n, prior = target.n_movable, target.size_prior
+        # with all atoms in the model there is no larger one
+        enters = prior.log_odds(self.size, n) if self.size < n else 0.0
+        odds += enters
         if len(place):
-            odds[place] += target.size_prior.log_odds(
-                self.size - 1, target.n_movable
-            ) - target.size_prior.log_odds(self.size, target.n_movable)
+            odds[place] += prior.log_odds(self.size - 1, n) - enters
         odds[target.immovable] = -np.inf
         return odds
 
