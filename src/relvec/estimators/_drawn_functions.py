@@ -107,7 +107,12 @@ class DrawnFunctions:
 
 
 def build_functions(
-    stored: StoredDraws, atoms: PreparedAtoms, bound: BoundBasis, own: np.ndarray, atom: IndexArray
+    stored: StoredDraws,
+    atoms: PreparedAtoms,
+    bound: BoundBasis,
+    own: np.ndarray,
+    atom: IndexArray,
+    scaled: ScaledAtoms | None = None,
 ) -> DrawnFunctions:
     """Return one latent function of all draws; `own` marks its entries among those of the draws."""
     n_draws, draw = len(stored), stored.draw_of_atom
@@ -125,5 +130,6 @@ def build_functions(
         np.searchsorted(used, index),
         coef,
         intercept,
-        np.empty((n_draws, 0)),
+        np.empty((n_draws, 0)) if scaled is None else stored.parameters,
+        None if scaled is None else scaled.subset(used),
     )

@@ -135,6 +135,15 @@ class SamplingPlan:
         )
         return chains, tuple(chain.pack(sampler) for chain in chains)
 
+    def find_scaled_atoms(self, kind: str | None, bound: BoundBasis, X: Any) -> ScaledAtoms | None:
+        """Return the atoms as a function of length-scale factors; None if these are fixed."""
+        features = find_scaled_features(bound, X)
+        n_samples, n_atoms = bound.dictionary.shape
+        is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
+        if kind is None or not len(features) or is_dear:
+            return None
+        return ScaledAtoms(bound.atoms, group_features(kind, features), X.shape[1])
+
     def choose_monitored_rows(self, targets: Vector) -> IndexArray:
         """Return rows of low to high targets, whatever their order."""
         ranked = np.argsort(targets, kind="stable")
@@ -215,16 +224,10 @@ class RegressionSamplingPlan(SamplingPlan):
             noise_prior=self.noise_prior,
             noise_variance=self.noise_variance,
         )
-        if self.scales is None:
+        ordered = bound._replace(atoms=bound.atoms.subset(order))
+        scaled = self.find_scaled_atoms(self.scales, ordered, data.X)
+        if scaled is None:
             return sampler, None
-        features = find_scaled_features(bound, data.X)
-        n_samples, n_atoms = bound.dictionary.shape
-        is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
-        if not len(features) or is_dear:
-            return sampler, None
-        scaled = ScaledAtoms(
-            bound.atoms.subset(order), group_features(self.scales, features), data.X.shape[1]
-        )
         return LengthScaleSampler(
             sampler,
             scaled,

@@ -19,7 +19,12 @@ from relvec.estimators._options import check_auto_or_bool, check_options, option
 from relvec.estimators._plan import Data
 from relvec.estimators._predict import PredictionMixin
 from relvec.estimators._sampled import SampledMixin
-from relvec.estimators._sampling_options import SamplingOptions, resolve_sampling_options
+from relvec.estimators._sampling_options import (
+    SCALE_KINDS,
+    SamplingOptions,
+    resolve_sampling_options,
+    resolve_scales,
+)
 from relvec.estimators._sampling_plan import RegressionSamplingPlan, SampledFit
 from relvec.estimators._student_sampling_plan import StudentSamplingPlan
 from relvec.estimators.fitted import fitted_basis
@@ -27,8 +32,6 @@ from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 from relvec.priors import InverseGamma
 
 __all__ = ["SampledRVMRegressor", "SampledSparseBayesRegressor"]
-
-SCALE_KINDS = ("auto", "shared", "ard", "fixed")
 
 
 def _check_noise_prior(name: str, value: Any) -> None:
@@ -172,9 +175,6 @@ class BaseSampledRegressor(
     ) -> RegressionSamplingPlan | StudentSamplingPlan:
         """Resolve the options to objects."""
         options: Any = self
-        scales = options.sample_length_scales
-        if scales == "auto":
-            scales = "shared" if hasattr(evidence_model, "learnt_length_scales_") else "fixed"
         low_memory = options.low_memory
         shared = resolve_sampling_options(options)
         is_special = options.noise == "student_t" or options.weight_prior == "horseshoe"
@@ -200,7 +200,7 @@ class BaseSampledRegressor(
             noise_variance=options.noise_variance,
             fit_intercept=bool(options.fit_intercept),
             low_memory=None if isinstance(low_memory, str) else bool(low_memory),
-            scales=None if scales == "fixed" else scales,
+            scales=resolve_scales(options.sample_length_scales, evidence_model),
         )
 
     def _set_attributes(self, fit: SampledFit) -> None:

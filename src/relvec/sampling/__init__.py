@@ -7,6 +7,7 @@ from relvec.sampling.augmentation import (
     WorkingRows,
 )
 from relvec.sampling.augmented import AugmentedSampler, AugmentedState
+from relvec.sampling.augmented_scales import AugmentedScaleSampler, AugmentedScaleState
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.chains import (
     Chain,
@@ -30,7 +31,12 @@ from relvec.sampling.diagnostics import (
     summarise_chains,
 )
 from relvec.sampling.horseshoe import HorseshoeSampler, HorseshoeState, default_global_scale
-from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms, group_features
+from relvec.sampling.length_scales import (
+    LengthScaleSampler,
+    ScaledAtoms,
+    ScaleTuning,
+    group_features,
+)
 from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
 from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
@@ -42,6 +48,8 @@ from relvec.sampling.working import PreparedAtoms, RawWeights, WorkingMoments, p
 __all__ = [
     "Augmentation",
     "AugmentedSampler",
+    "AugmentedScaleSampler",
+    "AugmentedScaleState",
     "AugmentedState",
     "BernoulliAugmentation",
     "BetaBinomialSize",
@@ -61,6 +69,7 @@ __all__ = [
     "RawWeights",
     "Sampler",
     "ScaleMixture",
+    "ScaleTuning",
     "ScaledAtoms",
     "SizePrior",
     "SoftmaxAugmentation",

@@ -92,7 +92,8 @@ class ModelState:
         place = self.active[fixed:]
         if not len(place):
             odds, shares = target.weigh(self.sparsity, self.quality, self.error)
-            odds += target.size_prior.log_odds(0, target.n_movable)
+            if target.n_movable:  # otherwise there is no atom that could enter
+                odds += target.size_prior.log_odds(0, target.n_movable)
             return odds, shares
         # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
         own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
