@@ -17,7 +17,7 @@ MOVES = [flip_informed, redraw_slot, redraw_presence]
 @pytest.mark.slow
 @pytest.mark.parametrize("move", MOVES)
 def test_detailed_balance(move):
-    check_move(move, n_transitions=600)
+    check_move(move)
 
 
 @pytest.mark.parametrize("move", MOVES)

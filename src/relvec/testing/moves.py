@@ -18,7 +18,7 @@ N_ERRORS = 5.0
 a thousand."""
 
 
-def check_move(move: Move, *, n_transitions: int = 400, is_reversible: bool = True) -> None:
+def check_move(move: Move, *, n_transitions: int = 200, is_reversible: bool = True) -> None:
     """Check that a move of `relvec.sampling.CollapsedSampler` leaves the posterior invariant.
 
     On a problem with three atoms, two of them similar, and two precisions, 27 models in all, the
@@ -31,7 +31,7 @@ def check_move(move: Move, *, n_transitions: int = 400, is_reversible: bool = Tr
     ----------
     move : callable
         Function of a state and of a random generator that returns a state.
-    n_transitions : int, default=400
+    n_transitions : int, default=200
         Moves from each model. Errors of probabilities below about ``1 / sqrt(27 n_transitions)``
         are not seen.
     is_reversible : bool, default=True
