@@ -40,7 +40,9 @@ def dense_log_likelihood(Phi: Matrix, t: Vector, d: Vector, target: Target) -> f
     C = np.eye(len(t)) + (Phi / d) @ Phi.T
     error = target.rate + 0.5 * float(t @ np.linalg.solve(C, t))
     noise = target.noise
-    fit = -error / noise.variance if isinstance(noise, KnownNoise) else -noise.shape * math.log(error)
+    fit = (
+        -error / noise.variance if isinstance(noise, KnownNoise) else -noise.shape * math.log(error)
+    )
     return float(-0.5 * np.linalg.slogdet(C)[1] + fit)
 
 

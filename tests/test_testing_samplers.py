@@ -96,9 +96,7 @@ class OwnRandomNumbers(Sound):
 class UnusableAtoms(Sound):
     def draw(self, state, rng):
         found, n = super().draw(state, rng), len(self.target.movable)
-        return found._replace(
-            active=np.arange(n), weights=np.zeros(n), log_lam=np.zeros(n)
-        )
+        return found._replace(active=np.arange(n), weights=np.zeros(n), log_lam=np.zeros(n))
 
 
 class NoNoise(Sound):

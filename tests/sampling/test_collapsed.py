@@ -33,7 +33,11 @@ def enumerate_models(Phi, t, target):
             error = target.rate + 0.5 * (t @ t - mean @ (A.T @ t))
             value = 0.5 * np.log(grid).sum(axis=1) - 0.5 * np.linalg.slogdet(H)[1] + prior
             noise = target.noise
-            value += -error / noise.variance if hasattr(noise, "variance") else -noise.shape * np.log(error)
+            value += (
+                -error / noise.variance
+                if hasattr(noise, "variance")
+                else -noise.shape * np.log(error)
+            )
             log_joint.append(value)
             inside.append(np.tile(np.isin(np.arange(n_atoms), active), (len(grid), 1)))
             fits.append(mean @ A.T)
@@ -51,7 +55,9 @@ def problem(name):
     t = 3.0 + Phi[:, 0] - 0.7 * Phi[:, 1] + rng.normal(size=n)
     weight = rng.integers(1, 4, size=n).astype(float) if name == "weights" else None
     levels = 1 if name == "twelve atoms" else 2
-    options = {"grid": PrecisionGrid(1e-2 if levels == 1 else 1e-3, 1e-2 if levels == 1 else 0.1, levels)}
+    options = {
+        "grid": PrecisionGrid(1e-2 if levels == 1 else 1e-3, 1e-2 if levels == 1 else 0.1, levels)
+    }
     options |= {
         "known noise": {"noise_variance": 0.8},
         "beta-binomial": {"size_prior": BetaBinomialSize()},
@@ -145,7 +151,10 @@ def test_joint_distribution_of_data_and_parameters():
 
 def test_weights_are_drawn_from_their_conditional_distribution():
     _, _, target = small_problem()
-    state, rng = make_state(target, np.array([0, 2, 4]), np.array([6, 5, 6])), np.random.default_rng(0)
+    state, rng = (
+        make_state(target, np.array([0, 2, 4]), np.array([6, 5, 6])),
+        np.random.default_rng(0),
+    )
     drawn = np.array([draw_weights(state, 0.3, rng) for _ in range(20_000)])
     assert np.allclose(drawn.mean(axis=0), state.mean, atol=0.02)
     assert np.allclose(np.cov(drawn.T), 0.3 * state.inverse, atol=0.02)

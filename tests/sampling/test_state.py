@@ -75,14 +75,20 @@ def test_updates_equal_factorisations(problem):
     state = make_state(target, np.arange(0), np.arange(0))
     for number in range(12):
         state = walk(state, 1, seed=number)
-        require_same(state, make_state(target, state.active[state.n_fixed :], state.level[state.n_fixed :]))
+        require_same(
+            state, make_state(target, state.active[state.n_fixed :], state.level[state.n_fixed :])
+        )
     assert state.n_updates == 12
 
 
 def test_updates_change_nothing_in_the_state(problem):
     _, _, target = problem
     state = make_state(target, np.array([2, 0]), np.array([1, 4]))
-    before = {each.name: np.copy(getattr(state, each.name)) for each in fields(state) if each.name != "target"}
+    before = {
+        each.name: np.copy(getattr(state, each.name))
+        for each in fields(state)
+        if each.name != "target"
+    }
     state.add(1, 3)
     state.remove(state.n_fixed)
     assert np.isfinite(state.log_odds[:2]).all()

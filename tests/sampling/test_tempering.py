@@ -46,7 +46,9 @@ def test_every_power_has_its_own_posterior(scheme):
         replicas = []
         for replica, known in zip(state.replicas, exact, strict=True):
             at = rng.choice(len(known.probability), p=known.probability)
-            inside, levels = (np.array(each[at], dtype=int) for each in (known.inside, known.levels))
+            inside, levels = (
+                np.array(each[at], dtype=int) for each in (known.inside, known.levels)
+            )
             replicas.append(make_state(replica.target, inside, levels))
         state = replace(state, replicas=tuple(replicas))
         for _ in range(3):
@@ -91,7 +93,9 @@ def test_one_power_is_the_plain_sampler():
     assert state.n_round_trips == 0
 
 
-@pytest.mark.parametrize("powers", [[], [0.5, 0.2], [1.0, 1.0], [1.0, -0.5], [1.0, math.nan], [[1.0]]])
+@pytest.mark.parametrize(
+    "powers", [[], [0.5, 0.2], [1.0, 1.0], [1.0, -0.5], [1.0, math.nan], [[1.0]]]
+)
 def test_bad_powers(powers):
     sampler, _ = make_state_and_sampler()
     with pytest.raises(ValueError, match="powers must descend from one"):
@@ -104,7 +108,9 @@ def test_bad_scheme():
         TemperedSampler(sampler.sampler, POWERS, scheme="odd")
 
 
-@pytest.mark.parametrize("options", [{"lowest": 1.0}, {"acceptance": 1.0}, {"lowest": 0.0}, {"n_powers": 1}])
+@pytest.mark.parametrize(
+    "options", [{"lowest": 1.0}, {"acceptance": 1.0}, {"lowest": 0.0}, {"n_powers": 1}]
+)
 def test_bad_tuning(options):
     sampler, rng = make_state_and_sampler()
     with pytest.raises(ValueError, match=next(iter(options))):

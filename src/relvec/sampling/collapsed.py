@@ -54,8 +54,8 @@ class CollapsedSampler(Sampler[ModelState]):
     noise_variance : float, optional
         Known noise variance; None to sample it.
     moves : dict of str to float, optional
-        Probability of each of the moves "informed", "slot", "pair" and "gibbs" in a step. Default, one half
-        each for the first two.
+        Probability of each of the moves "informed", "slot", "pair" and "gibbs" in a step. Default,
+        one half each for the first two.
 
     Examples
     --------
@@ -97,9 +97,7 @@ class CollapsedSampler(Sampler[ModelState]):
         )
         self._moves, self._bounds = read_moves(moves)
 
-    def init(
-        self, rng: np.random.Generator, active: IndexArray | None = None
-    ) -> ModelState:
+    def init(self, rng: np.random.Generator, active: IndexArray | None = None) -> ModelState:
         """Return a state with given atoms, or a few drawn at random, and precisions at random."""
         return draw_state(self.target, rng, active)
 

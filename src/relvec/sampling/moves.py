@@ -33,10 +33,8 @@ def flip_informed(state: ModelState, rng: np.random.Generator) -> ModelState:
         return state
     atom = draw_index(rates, rng)
     slot = state.find_slot(atom)
-    if slot is None:
-        proposal = state.add(atom, state.draw_level(atom, rng))
-    else:
-        proposal = state.remove(slot)
+    level = state.draw_level(atom, rng) if slot is None else -1
+    proposal = state.add(atom, level) if slot is None else state.remove(slot)
     return proposal if rng.random() * float(proposal.flip_rates.sum()) < total else state
 
 
@@ -103,7 +101,7 @@ def redraw_pair(state: ModelState, rng: np.random.Generator) -> ModelState:
 
 
 def _entry_weights(state: ModelState) -> tuple[Vector, float]:
-    """Return the odds of atoms that may enter, relative to the largest, and the log of their sum."""
+    """Return odds of atoms that may enter, relative to the largest, and the log of their sum."""
     odds = state.log_odds.copy()
     odds[state.active] = -np.inf
     largest = float(odds.max())

@@ -3,7 +3,8 @@
 With unit-norm atoms ``Phi``, weights ``w_i ~ N(0, sigma^2 / d_i)`` and ``H = G_aa + D`` of the
 active atoms ``a``, the likelihood of the set of atoms and their precisions is, up to a constant,
 
-    log p(t | a, d) = sum_i log(d_i) / 2 - log|H| / 2 - nu log E,    E = rate + (t't - b'H^-1 b) / 2,
+    log p(t | a, d) = sum_i log(d_i) / 2 - log|H| / 2 - nu log E,
+    E = rate + (t't - b'H^-1 b) / 2,
 
 with ``b = Phi_a't``, ``nu = shape + N / 2`` and a prior ``IG(shape, rate)`` of the noise variance.
 Where the noise variance is known, ``- nu log E`` is replaced by ``-E / sigma^2``.
@@ -40,7 +41,9 @@ class NoiseDensity(ABC):
         """Return the part of the log likelihood that depends on `error`."""
 
     @abstractmethod
-    def gains(self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector) -> Matrix:
+    def gains(
+        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
+    ) -> Matrix:
         """Return the gain in log likelihood of each atom with each precision.
 
         Parameters
@@ -73,7 +76,9 @@ class UnknownNoise(NoiseDensity):
         """Return ``-nu log E``."""
         return -self.shape * math.log(error)
 
-    def gains(self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector) -> Matrix:
+    def gains(
+        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
+    ) -> Matrix:
         """Return ``log[(d / (d + s))^(1/2) (1 - q^2 / (2 (d + s) E))^-nu]``."""
         total = precision[:, np.newaxis] + sparsity
         # E falls by q^2 / (2 (d + s)). The share that is left is positive; the bound is for
@@ -103,7 +108,9 @@ class KnownNoise(NoiseDensity):
         """Return ``-E / sigma^2 = -(t't - b'H^-1 b) / (2 sigma^2)``."""
         return -error / self.variance
 
-    def gains(self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector) -> Matrix:
+    def gains(
+        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
+    ) -> Matrix:
         """Return ``log(d / (d + s)) / 2 + q^2 / (2 sigma^2 (d + s))``."""
         total = precision[:, np.newaxis] + sparsity
         gain = quality**2 / (self.variance * total)

@@ -1,8 +1,8 @@
 """Parallel tempering: chains with powers of the likelihood exchange their models.
 
-Chain ``k`` samples ``prior * likelihood^power_k``, with ``1 = power_0 > power_1 > ...``. In the flat
-posteriors of low powers models change freely; exchanges carry them to the posterior itself. The
-prior is never raised to a power, so that all chains keep to models of reasonable size.
+Chain ``k`` samples ``prior * likelihood^power_k``, with ``1 = power_0 > power_1 > ...``. In the
+flat posteriors of low powers models change freely; exchanges carry them to the posterior itself.
+The prior is never raised to a power, so that all chains keep to models of reasonable size.
 """
 
 from __future__ import annotations
