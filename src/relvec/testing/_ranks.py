@@ -33,9 +33,11 @@ def chi_squared(counts: Vector, expected: Vector) -> float:
         (np.cumsum(expected[order]) / 5.0).astype(int), int(expected.sum() / 5.0) - 1
     )
     _, group = np.unique(group, return_inverse=True)
-    counts, expected = (np.bincount(group, each[order]) for each in (counts, expected))
-    statistic = float(((counts - expected) ** 2 / expected).sum())
-    return float(chi2.sf(statistic, max(len(counts) - 1, 1)))
+    found, likely = (
+        np.bincount(group, each[order]).astype(np.float64) for each in (counts, expected)
+    )
+    statistic = float(((found - likely) ** 2 / likely).sum())
+    return float(chi2.sf(statistic, max(len(found) - 1, 1)))
 
 
 def check_ranks(
@@ -65,7 +67,7 @@ def check_ranks(
     for label, column in zip(
         (*what, "the noise variance", "the sum of squared weights"), ranks.T, strict=True
     ):
-        counts = np.bincount(column // 2, minlength=10)
+        counts = np.bincount(column // 2, minlength=10).astype(np.float64)
         p_value = chi_squared(counts, np.full(10, n_replications / 10))
         shift = (column.mean() - n_draws / 2) / math.sqrt(
             ((n_draws + 1) ** 2 - 1) / 12 / n_replications

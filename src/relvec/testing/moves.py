@@ -65,7 +65,8 @@ def check_move(move: Move, *, n_transitions: int = 200, is_reversible: bool = Tr
                 target, np.array(exact.inside[start], int), np.array(exact.levels[start], int)
             )
             state = move(state, rng)
-            counts[start, exact.find(state.active, state.level)] += 1.0
+            end = exact.find(state.active, state.level)
+            counts[start, end] += 1.0
         share = counts / n_transitions
         # Laplace's rule keeps the error of transitions that were never seen above zero.
         smooth = (counts + 1.0) / (n_transitions + 2.0)

@@ -143,8 +143,9 @@ def _advance(sampler: Sampler[Any], state: Any, seed: int) -> list[Draw]:
 
 
 def _require_same(found: list[Draw], expected: list[Draw], claim: str) -> None:
-    pairs = zip(found, expected, strict=True)
-    require(all(all(map(np.array_equal, one, other)) for one, other in pairs), claim)
+    for one, other in zip(found, expected, strict=True):
+        fields: Any = zip(one, other, strict=True)
+        require(all(np.array_equal(left, right) for left, right in fields), claim)
 
 
 def _check_draw(draw: Draw, moments: Moments, on: str) -> None:
