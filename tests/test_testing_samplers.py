@@ -144,7 +144,7 @@ class Opaque(Sound):
     """Can only be checked by draws from the prior."""
 
     def __init__(self, moments):
-        super().__init__(moments, noise_prior=NOISE, size_prior=ExponentialSize(1.0))
+        super().__init__(moments, noise_prior=NOISE, size_prior=ExponentialSize(-2.0))
 
     def init(self, rng, active=None):
         return Continuous(super().init(rng, active))
@@ -170,7 +170,7 @@ class OpaqueNoise(Opaque):
 
 def draw_prior(n_atoms, rng):
     noise = NOISE.rate / rng.gamma(NOISE.shape)
-    inside = rng.random(n_atoms) < 1.0 / (1.0 + math.exp(1.0))
+    inside = rng.random(n_atoms) < 1.0 / (1.0 + math.exp(-2.0))
     precision = rng.choice(GRID.values, size=n_atoms)
     return inside * rng.normal(size=n_atoms) * np.sqrt(noise / precision), noise
 

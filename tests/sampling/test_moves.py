@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from relvec.sampling.collapsed import make_target
-from relvec.sampling.moves import flip_informed, redraw_presence, redraw_slot
+from relvec.sampling.moves import flip_informed, redraw_pair, redraw_presence, redraw_slot
 from relvec.sampling.state import make_state
 from relvec.testing import check_move
 from tests.helpers_sampling import fix_last, make_moments, small_problem
 
-MOVES = [flip_informed, redraw_slot, redraw_presence]
+MOVES = [flip_informed, redraw_slot, redraw_pair, redraw_presence]
 
 
 @pytest.mark.slow
@@ -39,12 +39,13 @@ def test_fixed_atoms_stay(move):
         assert len(np.unique(state.active)) == len(state.active)
 
 
-def test_slots_keep_the_size_of_the_model():
+@pytest.mark.parametrize("move", [redraw_slot, redraw_pair])
+def test_replaced_atoms_keep_the_size_of_the_model(move):
     rng = np.random.default_rng(0)
     state = make_state(small_problem()[2], np.array([1, 4]), np.array([2, 0]))
     visited = set()
     for _ in range(200):
-        state = redraw_slot(state, rng)
+        state = move(state, rng)
         assert state.size == 2
         visited.update(state.active.tolist())
     assert visited == set(range(6))

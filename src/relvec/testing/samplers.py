@@ -51,9 +51,10 @@ def check_sampler(
 
     Of any sampler, if `draw_prior` is given: parameters drawn from the prior must be equally likely
     to have each rank among draws from the posterior of data simulated with them (Talts et al.
-    2018). This sees the whole sampler, and priors too, but only errors that are as large as about a
-    tenth of the posterior standard deviation. Without `draw_prior`, the posterior of a sampler of
-    continuous states is not checked. No check sees slow mixing on larger problems.
+    2018). This sees the whole sampler, and priors too, but no shift below about a third of the
+    posterior standard deviation, and little of atoms that are rarely in the model. Without
+    `draw_prior`, the posterior of a sampler of continuous states is not checked. No check sees slow
+    mixing on larger problems.
 
     Parameters
     ----------
