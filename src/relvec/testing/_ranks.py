@@ -63,18 +63,21 @@ def check_ranks(
         # atoms outside the model have the weight zero in both: such ties have a rank at random
         ties = (values == true).sum(axis=0)
         rank[:] = (values < true).sum(axis=0) + rng.integers(ties + 1)
+    middle = np.arange(n_draws + 1) - n_draws / 2
     what = [f"the weight of atom {i}" for i in range(n_atoms)]
     for label, column in zip(
         (*what, "the noise variance", "the sum of squared weights"), ranks.T, strict=True
     ):
         counts = np.bincount(column // 2, minlength=10).astype(np.float64)
         p_value = chi_squared(counts, np.full(10, n_replications / 10))
-        shift = (column.mean() - n_draws / 2) / math.sqrt(
-            ((n_draws + 1) ** 2 - 1) / 12 / n_replications
+        # means of the rank and of its squared distance from the middle, in standard errors
+        shift, spread = (
+            (known[column].mean() - known.mean()) / known.std() * math.sqrt(n_replications)
+            for known in (middle, middle**2)
         )
         require(
-            p_value > SMALLEST_P and abs(shift) <= N_ERRORS,
+            p_value > SMALLEST_P and max(abs(shift), abs(spread)) <= N_ERRORS,
             f"{name}: {label}, drawn from the prior, has ranks among draws from the posterior that "
-            f"are not uniform (chi-squared test, p = {p_value:.2g}; mean rank {shift:.1f} standard "
-            "errors from the middle)",
+            f"are not uniform (chi-squared test, p = {p_value:.2g}; mean rank {shift:.1f}, spread "
+            f"{spread:.1f} standard errors from what they should be)",
         )
