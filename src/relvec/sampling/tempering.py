@@ -244,7 +244,7 @@ def tune_powers(
                 tried += ~np.isnan(known)
                 total += np.nan_to_num(known)
         replicas = state.replicas
-        # A rate of zero would leave no room between two powers.
+        # A rate of zero would put two powers at the same place.
         rejected = 1.0 - total / np.maximum(tried, 1.0) + 1e-3
         barrier = np.concatenate([[0.0], np.cumsum(rejected)])
         if n_powers is None:
