@@ -33,7 +33,7 @@ def check_move(move: Move, *, n_transitions: int = 200, is_reversible: bool = Tr
         Function of a state and of a random generator that returns a state.
     n_transitions : int, default=200
         Moves from each model. Errors of probabilities below about ``1 / sqrt(27 n_transitions)``
-        are not seen.
+        go unnoticed.
     is_reversible : bool, default=True
         Whether detailed balance must hold; invariance must hold in any case.
 
