@@ -54,8 +54,8 @@ class CollapsedSampler(Sampler[ModelState]):
     noise_variance : float, optional
         Known noise variance; None to sample it.
     moves : dict of str to float, optional
-        Probability of each of the moves "informed", "slot" and "gibbs" in a step. Default, one half
-        each for the first two.
+        Probability of each of the moves "informed", "slot" and "gibbs" in a step. Default,
+        one half each for the first two.
 
     Examples
     --------
