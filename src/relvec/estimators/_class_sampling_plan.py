@@ -16,6 +16,7 @@ from relvec.estimators._drawn_functions import build_functions
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_classes import SampledClassModel, compute_log_probability
 from relvec.estimators._sampling_plan import (
+    Recorder,
     SampledFit,
     SamplingPlan,
     collect_traces,
@@ -91,7 +92,7 @@ class ClassSamplingPlan(SamplingPlan):
         # The sampler numbers the atoms of all latent functions; each starts with all of `start`.
         start = np.concatenate([k * (atoms.n_atoms + 1) + start for k in range(n_latent)])
         rows = self.choose_monitored_rows(labels)
-        record = LogitRecorder(atoms, rows, n_latent, scaled, data.X)
+        record = LogitRecorder(atoms, rows, bound, n_latent, scaled, data.X)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
         return self.build_fit(chains, packed, atoms, bound, data, novelty, record)
 
@@ -132,6 +133,7 @@ class ClassSamplingPlan(SamplingPlan):
         return SampledFit(
             model,
             packed,
+            record.judged_names,
             collect_traces(chains, record.names),
             inclusion[0] if record.n_latent == 1 else np.array(inclusion),
             feature_inclusion,
@@ -139,17 +141,19 @@ class ClassSamplingPlan(SamplingPlan):
         )
 
 
-class LogitRecorder:
+class LogitRecorder(Recorder):
     """Quantities of a draw whose convergence is monitored: size, log posterior, probabilities."""
 
     def __init__(
         self,
         atoms: PreparedAtoms,
         rows: IndexArray,
+        bound: BoundBasis,
         n_latent: int,
         scaled: ScaledAtoms | None,
         X: Any,
     ) -> None:
+        self.are_models_judged = not bound.is_localised.all()
         self._atoms, self._values, self.n_latent = atoms, atoms.values[:, rows], n_latent
         self.scaled, self._X = scaled, X[rows]
         n_scales = 0 if scaled is None else len(scaled.groups)

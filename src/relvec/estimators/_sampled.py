@@ -40,6 +40,7 @@ class SampledMixin:
     models_: tuple[tuple[IndexArray, float], ...]
     candidate_atoms_: Atoms
     n_features_in_: int
+    _judged: tuple[str, ...]
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -131,6 +132,7 @@ class SampledMixin:
     def _set_sampled_attributes(self, fit: SampledFit) -> None:
         """Set the attributes that all sampled estimators have."""
         self.chains_, self.traces_, self.models_ = fit.chains, fit.traces, fit.models
+        self._judged = fit.judged
         self.inclusion_probability_ = fit.inclusion
         self.feature_inclusion_probability_ = fit.feature_inclusion
         self.n_atoms_ = fit.inclusion.shape[-1]
@@ -138,7 +140,7 @@ class SampledMixin:
 
     def _judge_convergence(self, tuning: ChainTuning, *, is_quiet: bool = False) -> None:
         """Set `r_hat_`, `ess_` and `converged_`; warn if chains have not converged."""
-        summaries = self.diagnostics_
+        summaries = [each for each in self.diagnostics_ if each.name in self._judged]
         known = [each for each in summaries if np.isfinite(each.r_hat)]
         self.r_hat_ = float(max((each.r_hat for each in known), default=np.nan))
         self.ess_ = float(

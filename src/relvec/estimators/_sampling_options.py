@@ -47,11 +47,11 @@ class SamplingOptions:
     ----------
     size_prior : "auto", float or SizePrior, default="auto"
         Prior of the number of basis functions in the model. A number is the log prior odds against
-        each of them, in nats. "auto" is ``log(n_samples) / 2``, as in the BIC, for a
-        regression on kernels; otherwise `BetaBinomialSize`, which corrects for the number of
-        candidates.
+        each of them, in nats. "auto" is 0.5 for regression on kernels, otherwise
+        `BetaBinomialSize`, which corrects for the number of candidates.
     precision_grid : PrecisionGrid, optional
-        Prior of the precision of each weight: values of equal probability.
+        Prior of the precision of each weight: values of equal probability. The default depends on
+        the kind of basis functions.
     n_chains : int, default=4
         Number of Markov chains. The first starts from the model of highest evidence, the second
         from the empty model, the others from models drawn at random.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,25 +41,37 @@ from relvec.sampling import (
 )
 
 __all__ = [
+    "Recorder",
     "RegressionSamplingPlan",
     "SampledFit",
     "SamplingPlan",
     "collect_traces",
     "find_feature_inclusion",
     "rank_models",
+    "resolve_grid",
     "resolve_size_prior",
 ]
 
 
-def resolve_size_prior(value: Any, bound: BoundBasis, n_effective: float) -> SizePrior:
-    """Return the prior of the size of a model, by default one that suits the kind of atoms."""
+def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
+    """Return the prior of the size of a regression model, by default one that suits its atoms."""
     if isinstance(value, SizePrior):
         return value
     if not isinstance(value, str):
         return ExponentialSize(float(value))
-    if not bound.is_localised.all():
-        return BetaBinomialSize()
-    return ExponentialSize(0.5 * math.log(max(n_effective, 1.0)))
+    # Many overlapping kernels of small weight predict better than few of large weight.
+    return ExponentialSize(0.5) if bound.is_localised.all() else BetaBinomialSize()
+
+
+def resolve_grid(value: PrecisionGrid | None, bound: BoundBasis) -> PrecisionGrid:
+    """Return the prior of the precisions, by default one that suits the kind of atoms.
+
+    Columns may have weights as small as the noise, which matter together; kernels that weak are
+    noise that others absorb, and only make the model large.
+    """
+    if value is not None:
+        return value
+    return PrecisionGrid() if bound.is_localised.all() else PrecisionGrid(1e-8, 1.0, n_levels=9)
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,8 @@ class SampledFit:
     """`SampledOutput`, or `SampledClassModel` of a classifier."""
     chains: tuple[dict[str, Any], ...]
     """Packed chains, to be continued."""
+    judged: tuple[str, ...]
+    """Names of the quantities on which the verdict on convergence depends."""
     traces: dict[str, np.ndarray]
     """Draws of the quantities whose convergence is monitored, shape (n_chains, n_draws) each."""
     inclusion: Vector
@@ -111,7 +126,7 @@ class SamplingPlan:
         self,
         sampler: Sampler[Any],
         start: IndexArray,
-        record: Callable[[Draw], Vector],
+        record: Recorder,
         previous: Sequence[dict[str, Any]],
         monitor: Callable[[int, float, float], bool] | None,
     ) -> tuple[list[Chain], tuple[dict[str, Any], ...]]:
@@ -128,6 +143,7 @@ class SamplingPlan:
             sampler,
             chains,
             record,
+            judged=record.judged,
             tuning=self.chains,
             n_warmup=0 if previous else None,
             n_jobs=self.n_jobs,
@@ -207,7 +223,7 @@ class RegressionSamplingPlan(SamplingPlan):
         sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
         rows = self.choose_monitored_rows(data.targets[:, 0])
         n_parameters = 1 if self.weight_prior == "horseshoe" else 0
-        record = Recorder(bound, order, moments, data.X[rows], scaled, n_parameters)
+        record = FunctionRecorder(bound, order, moments, data.X[rows], scaled, n_parameters)
         chains, packed = self.run_chains(sampler, np.sort(place[start]), record, previous, monitor)
         return self.build_fit(chains, packed, order, moments, bound, scaled, novelty, record)
 
@@ -219,8 +235,8 @@ class RegressionSamplingPlan(SamplingPlan):
             return HorseshoeSampler(moments, noise=self.noise_prior), None
         sampler = CollapsedSampler(
             moments,
-            grid=self.grid,
-            size_prior=resolve_size_prior(self.size_prior, bound, moments.n_effective),
+            grid=resolve_grid(self.grid, bound),
+            size_prior=resolve_size_prior(self.size_prior, bound),
             noise_prior=self.noise_prior,
             noise_variance=self.noise_variance,
         )
@@ -247,7 +263,7 @@ class RegressionSamplingPlan(SamplingPlan):
         bound: BoundBasis,
         scaled: ScaledAtoms | None,
         novelty: Novelty | None,
-        record: Recorder,
+        record: FunctionRecorder,
     ) -> SampledFit:
         """Return the draws of the chains as functions of raw atoms."""
         stored = join_chains(chains, self.dtype)
@@ -284,11 +300,45 @@ class RegressionSamplingPlan(SamplingPlan):
         slots = [np.sort(order[each]) for each in np.split(stored.active, stored.offset[1:-1])]
         records = np.array([chain.records for chain in chains])
         traces = {name: records[:, :, i] for i, name in enumerate(record.names)}
-        return SampledFit(output, packed, traces, inclusion, feature_inclusion, rank_models(slots))
+        return SampledFit(
+            output,
+            packed,
+            record.judged_names,
+            traces,
+            inclusion,
+            feature_inclusion,
+            rank_models(slots),
+        )
 
 
-class Recorder:
+class Recorder(ABC):
     """Quantities of a draw whose convergence is monitored."""
+
+    names: list[str]
+    """Names of the quantities."""
+    are_models_judged: bool
+    """Whether the verdict on convergence depends on size and log posterior, not only on what
+    predictions are made of. With kernels, where many models make the same predictions, these two
+    change slowly and do not matter."""
+
+    @property
+    def judged(self) -> IndexArray:
+        """Quantities on which the verdict depends."""
+        slow = () if self.are_models_judged else ("n_active", "log_posterior")
+        return np.array([i for i, name in enumerate(self.names) if name not in slow])
+
+    @property
+    def judged_names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.names[i] for i in self.judged)
+
+    @abstractmethod
+    def __call__(self, draw: Draw) -> Vector:
+        """Return the quantities of a draw."""
+
+
+class FunctionRecorder(Recorder):
+    """Noise, size and function values of a regression."""
 
     def __init__(
         self,
@@ -299,6 +349,7 @@ class Recorder:
         scaled: ScaledAtoms | None,
         n_parameters: int = 0,
     ) -> None:
+        self.are_models_judged = not bound.is_localised.all()
         self._norm = moments.column_norm[order]
         self._scaled, self._X = scaled, X
         self.n_features = X.shape[1]

@@ -16,11 +16,13 @@ from relvec.estimators._drawn_functions import build_functions
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_output import SampledOutput
 from relvec.estimators._sampling_plan import (
+    Recorder,
     SampledFit,
     SamplingPlan,
     collect_traces,
     find_feature_inclusion,
     rank_models,
+    resolve_grid,
     resolve_size_prior,
 )
 from relvec.priors import InverseGamma
@@ -69,9 +71,11 @@ class StudentSamplingPlan(SamplingPlan):
         augmentation = StudentTAugmentation(
             target - centre, data.weight, df=DEGREES, noise_prior=self.noise_prior
         )
-        size_prior = resolve_size_prior(self.size_prior, bound, atoms.total_weight)
-        sampler = AugmentedSampler(atoms, augmentation, grid=self.grid, size_prior=size_prior)
-        record = _StudentRecorder(atoms, self.choose_monitored_rows(target), centre)
+        size_prior = resolve_size_prior(self.size_prior, bound)
+        sampler = AugmentedSampler(
+            atoms, augmentation, grid=resolve_grid(self.grid, bound), size_prior=size_prior
+        )
+        record = _StudentRecorder(atoms, self.choose_monitored_rows(target), centre, bound)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
         stored = join_chains(chains, self.dtype)
         is_atom = stored.active < atoms.n_atoms
@@ -95,6 +99,7 @@ class StudentSamplingPlan(SamplingPlan):
         return SampledFit(
             output,
             packed,
+            record.judged_names,
             collect_traces(chains, record.names),
             present / len(stored),
             find_feature_inclusion(
@@ -104,10 +109,13 @@ class StudentSamplingPlan(SamplingPlan):
         )
 
 
-class _StudentRecorder:
+class _StudentRecorder(Recorder):
     """Quantities of a draw whose convergence is monitored."""
 
-    def __init__(self, atoms: PreparedAtoms, rows: IndexArray, centre: float) -> None:
+    def __init__(
+        self, atoms: PreparedAtoms, rows: IndexArray, centre: float, bound: BoundBasis
+    ) -> None:
+        self.are_models_judged = not bound.is_localised.all()
         self._values, self._centre = atoms.values[:, rows], centre
         self.names = ["noise_std", "n_active", "log_posterior", "log_df"]
         self.names += [f"f[{i}]" for i in range(len(rows))]

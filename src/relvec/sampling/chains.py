@@ -131,6 +131,7 @@ def run_chains(
     record: Record,
     *,
     tuning: ChainTuning,
+    judged: IndexArray | None = None,
     n_warmup: int | None = None,
     n_jobs: int | None = None,
     monitor: Callable[[int, float, float], bool] | None = None,
@@ -150,6 +151,8 @@ def run_chains(
         Quantities of a draw that are monitored.
     tuning : ChainTuning
         Numbers of draws and steps.
+    judged : ndarray, optional
+        Positions of the quantities on which the verdict depends; default, all of them.
     n_warmup : int, optional
         Steps before the first draw; default, as many as half of the first round.
     n_jobs : int, optional
@@ -171,7 +174,7 @@ def run_chains(
                 delayed(_continue_chain)(sampler, chain, warmup, tuning.n_draws, thin, record)
                 for chain in chains
             )
-            r_hat, ess = worst_diagnostics(chains)
+            r_hat, ess = worst_diagnostics(chains, judged)
             is_stopped = monitor is not None and monitor(number, r_hat, ess)
             if is_stopped or (r_hat <= tuning.max_r_hat and ess >= tuning.min_ess):
                 break
@@ -179,9 +182,13 @@ def run_chains(
     return list(chains)
 
 
-def worst_diagnostics(chains: Sequence[Chain]) -> tuple[float, float]:
+def worst_diagnostics(
+    chains: Sequence[Chain], judged: IndexArray | None = None
+) -> tuple[float, float]:
     """Return the largest R-hat and the smallest effective sample size of what is monitored."""
     records = np.array([chain.records for chain in chains])
+    if judged is not None:
+        records = records[:, :, judged]
     if records.shape[1] < 4 or not records.shape[2]:
         return math.nan, math.nan
     r_hat = compute_r_hat(records)

@@ -182,13 +182,23 @@ def make_target(
 def draw_state(
     target: Target, rng: np.random.Generator, active: IndexArray | None = None
 ) -> ModelState:
-    """Return a state with given atoms, or up to ten at random, and precisions at random."""
+    """Return a state with given atoms, or up to ten at random, and precisions that suit them.
+
+    Precisions begin in the middle of the grid and are drawn anew once, each given all others: with
+    precisions at random most of the given atoms would soon leave the model again.
+    """
     if active is None:
         candidates = np.flatnonzero(target.movable)
         most = min(len(candidates), 10)
         active = rng.choice(candidates, size=rng.integers(most + 1), replace=False)
-    level = rng.integers(len(target.precision), size=len(active))
-    return make_state(target, np.asarray(active, dtype=np.intp), level)
+    active = np.asarray(active, dtype=np.intp)
+    state = make_state(target, active, np.full(len(active), len(target.precision) // 2))
+    for atom in active:
+        slot = state.find_slot(int(atom))
+        assert slot is not None
+        state = state.remove(slot)
+        state = state.add(int(atom), state.draw_level(int(atom), rng))
+    return state
 
 
 def draw_weights(state: ModelState, noise_variance: float, rng: np.random.Generator) -> Vector:
