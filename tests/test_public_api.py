@@ -94,6 +94,7 @@ ROOMS = [
     "priors",
     "published",
     "reporting",
+    "sampling",
     "solvers",
     "testing",
 ]

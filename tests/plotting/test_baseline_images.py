@@ -220,7 +220,28 @@ def density_contours():
     return plotting.DensityContourDisplay(x0=GRID, x1=GRID, density=height, data=points).plot()
 
 
+def inclusion():
+    return plotting.InclusionDisplay([0.02, 0.97, 0.6, 0.3, 1.0], n_others=4).plot()
+
+
+def chains():
+    steps = np.arange(60.0)
+    waves = np.stack([np.sin((1.0 + 0.3 * k) * steps) + 0.6 * (k == 2) for k in range(3)])
+    return {"a": waves, "b": np.round(2.0 * waves)}
+
+
+def traces():
+    return plotting.TraceDisplay.from_draws(chains())
+
+
+def ranks():
+    return plotting.RankDisplay.from_draws(chains(), n_bins=6)
+
+
 PLOTS = [
+    inclusion,
+    traces,
+    ranks,
     density,
     density_contours,
     extrapolation,

@@ -42,6 +42,7 @@ ONE_AXES = [
     plots.extrapolation,
     plots.density,
     plots.density_contours,
+    plots.inclusion,
 ]
 HOSTILE = ["cost_$_of $ x_1", "$\\nonsense{_^$"]
 RNG = np.random.default_rng(3)
@@ -153,6 +154,9 @@ def test_colours_are_unchanged_on_a_light_background():
             np.eye(2, dtype=bool), feature_names=HOSTILE
         ),
         lambda: plotting.EvidenceTraceDisplay({HOSTILE[1]: [-1.0, 0.0]}).plot(),
+        lambda: plotting.TraceDisplay({HOSTILE[1]: X.T}).plot(),
+        lambda: plotting.RankDisplay({HOSTILE[1]: X.T}).plot(n_bins=4),
+        lambda: plotting.InclusionDisplay([0.2, 0.8], names=HOSTILE).plot(),
         lambda: plotting.WellDeterminedDisplay.from_estimator({HOSTILE[1]: regressor()}),
     ],
     ids=[
@@ -165,6 +169,9 @@ def test_colours_are_unchanged_on_a_light_background():
         "odds",
         "selection",
         "trace",
+        "chains",
+        "ranks",
+        "inclusion",
         "well determined",
     ],
 )

@@ -26,7 +26,7 @@ from relvec.estimators._solvers import read_precision, resolve_latent_solver
 from relvec.priors import InverseGamma
 from relvec.solvers import Monitor, TiedLaplaceSolver
 
-__all__ = ["BaseSparseBayesClassifier"]
+__all__ = ["BaseSparseBayesClassifier", "validate_class_data"]
 
 
 class BaseSparseBayesClassifier(
@@ -83,21 +83,9 @@ class BaseSparseBayesClassifier(
         context = self._init_callback_context(max_subtasks=None)
         has_callbacks = hasattr(self, "_skl_callbacks")
         plan = self._resolve(make_monitor(self, context) if has_callbacks else None)
-        X, y = validate_inputs(self, X, y)
-        check_classification_targets(y)
-        y = np.asarray(y)
-        weight = None if sample_weight is None else read_weight(sample_weight, X)
-        warn_about_weights(weight, stacklevel=4)
         options: Any = self
-        if options.class_weight is not None:
-            weight = _with_class_weights(options.class_weight, y, weight)
-        self.classes_ = np.unique(y if weight is None else y[weight > 0.0])
+        data, self.classes_ = validate_class_data(self, X, y, sample_weight, options.class_weight)
         n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes; the data contain "
-                f"only one class: {self.classes_.tolist()[0]!r}."
-            )
         if n_classes > 2 and plan.multi_class != "one_vs_rest":
             solver = resolve_latent_solver(
                 options.solver,
@@ -106,15 +94,11 @@ class BaseSparseBayesClassifier(
                 precision=read_precision(options, plan.prior),
             )
             plan = replace(plan, solver=solver)
-        index = np.searchsorted(self.classes_, y).clip(max=n_classes - 1)
-        indicators = (index[:, None] == np.arange(n_classes)).astype(np.float64)
-        if n_classes == 2:  # the two columns are complementary
-            indicators = indicators[:, 1:]
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        fit = plan.run(Data(X, indicators, weight, index))
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
+        fit = plan.run(data)
+        context.call_on_fit_task_end(estimator=self, X=data.X, y=y)
         self._set_attributes(fit)
-        reason = _describe_problem(fit, plan, len(index), has_callbacks=has_callbacks)
+        reason = _describe_problem(fit, plan, len(data.groups), has_callbacks=has_callbacks)
         if reason is not None:
             message = f"{type(self).__name__} {reason}"
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
@@ -138,6 +122,34 @@ class BaseSparseBayesClassifier(
         self.n_iter_ = max(1, class_model.n_iter)
         self.converged_ = class_model.converged
         self.trace_ = class_model.trace
+
+
+def validate_class_data(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, class_weight: Any
+) -> tuple[Data, np.ndarray]:
+    """Validate the training data of a classifier; return them and the classes.
+
+    Called by `fit` itself, so that warnings point at its caller.
+    """
+    X, y = validate_inputs(estimator, X, y)
+    check_classification_targets(y)
+    y = np.asarray(y)
+    weight = None if sample_weight is None else read_weight(sample_weight, X)
+    warn_about_weights(weight, stacklevel=5)
+    if class_weight is not None:
+        weight = _with_class_weights(class_weight, y, weight)
+    classes = np.unique(y if weight is None else y[weight > 0.0])
+    n_classes = len(classes)
+    if n_classes < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs samples of at least 2 classes; the data contain "
+            f"only one class: {classes.tolist()[0]!r}."
+        )
+    index = np.searchsorted(classes, y).clip(max=n_classes - 1)
+    indicators = (index[:, None] == np.arange(n_classes)).astype(np.float64)
+    if n_classes == 2:  # the two columns are complementary
+        indicators = indicators[:, 1:]
+    return Data(X, indicators, weight, index), classes
 
 
 def _with_class_weights(class_weight: Any, y: np.ndarray, weight: Vector | None) -> Vector | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_integer
 from relvec._typing import IndexArray, Vector
 from relvec.bases.base import Atoms
+from relvec.estimators._sampling_plan import SampledFit
 from relvec.sampling import ChainTuning
 from relvec.sampling.diagnostics import ChainSummary, summarise_chains
 
@@ -97,6 +99,29 @@ class SampledMixin:
             RivalModel(tuple(self.candidate_atoms_.subset(index).names(names)), share, index)
             for index, share in self.models_[:n_most]
         ]
+
+    def _make_monitor(self, context: Any) -> Callable[[int, float, float], bool] | None:
+        """Return a function that calls scikit-learn's callbacks after every round of chains.
+
+        None if there are none.
+        """
+        if not hasattr(self, "_skl_callbacks"):
+            return None
+
+        def call_callbacks(number: int, r_hat: float, ess: float) -> bool:
+            task = context.subcontext(task_name=f"round {number + 1} of chains")
+            task.call_on_fit_task_begin(estimator=self)
+            return bool(task.call_on_fit_task_end(estimator=self))
+
+        return call_callbacks
+
+    def _set_sampled_attributes(self, fit: SampledFit) -> None:
+        """Set the attributes that all sampled estimators have."""
+        self.chains_, self.traces_, self.models_ = fit.chains, fit.traces, fit.models
+        self.inclusion_probability_ = fit.inclusion
+        self.feature_inclusion_probability_ = fit.feature_inclusion
+        self.n_atoms_ = fit.inclusion.shape[-1]
+        self.n_iter_ = int(fit.chains[0]["n_steps"])
 
     def _judge_convergence(self, tuning: ChainTuning, *, is_quiet: bool = False) -> None:
         """Set `r_hat_`, `ess_` and `converged_`; warn if chains have not converged."""

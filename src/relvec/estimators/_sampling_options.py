@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
+
 from relvec._checks import check_bool, check_choice, check_integer, check_positive
 from relvec.estimators._options import option, with_options
-from relvec.sampling import PrecisionGrid, SizePrior
+from relvec.sampling import ChainTuning, PrecisionGrid, SizePrior
 
-__all__ = ["SamplingOptions"]
+__all__ = ["SamplingOptions", "resolve_sampling_options"]
 
 
 def _check_auto_or_integer(name: str, value: Any, *, minimum: int) -> None:
@@ -81,3 +84,22 @@ class SamplingOptions:
     n_jobs: int | None = option(default=None)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
+
+
+def resolve_sampling_options(options: Any) -> dict[str, Any]:
+    """Resolve the options of all samplers to fields of a `SamplingPlan`."""
+    is_auto = isinstance(options.thin, str)
+    random_state = check_random_state(options.random_state)
+    return {
+        "size_prior": options.size_prior,
+        "grid": options.precision_grid,
+        "chains": ChainTuning(
+            n_draws=options.n_draws,
+            thin=ChainTuning.thin if is_auto else options.thin,
+            max_doublings=options.max_doublings if is_auto else 0,
+        ),
+        "n_chains": options.n_chains,
+        "dtype": np.dtype(options.draw_dtype),
+        "n_jobs": options.n_jobs,
+        "seed": int(random_state.randint(np.iinfo(np.int32).max)),
+    }

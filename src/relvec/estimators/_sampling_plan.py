@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from relvec._linalg import limit_blas_threads
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
 from relvec.estimators._drawn_functions import DrawnFunctions
@@ -38,7 +38,15 @@ from relvec.sampling import (
     start_chains,
 )
 
-__all__ = ["SampledFit", "SamplingPlan", "resolve_size_prior"]
+__all__ = [
+    "RegressionSamplingPlan",
+    "SampledFit",
+    "SamplingPlan",
+    "collect_traces",
+    "find_feature_inclusion",
+    "rank_models",
+    "resolve_size_prior",
+]
 
 
 def resolve_size_prior(value: Any, bound: BoundBasis, n_effective: float) -> SizePrior:
@@ -70,7 +78,8 @@ class SamplingTuning:
 class SampledFit:
     """Result of a sampled fit of one target."""
 
-    output: SampledOutput
+    output: Any
+    """`SampledOutput`, or `SampledClassModel` of a classifier."""
     chains: tuple[dict[str, Any], ...]
     """Packed chains, to be continued."""
     traces: dict[str, np.ndarray]
@@ -85,22 +94,63 @@ class SampledFit:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SamplingPlan:
-    """Options of a sampled regression, resolved to objects."""
+    """Options of all sampled models, resolved to objects."""
 
     size_prior: Any
-    grid: PrecisionGrid
-    noise_prior: InverseGamma | None
-    noise_variance: float | None
-    fit_intercept: bool
-    low_memory: bool | None
-    scales: str | None
-    """"shared" or "ard" length-scale factors are sampled; None if they are fixed."""
+    grid: PrecisionGrid | None
+    """None for the default of the sampler."""
     chains: ChainTuning
     n_chains: int
     dtype: Any
     n_jobs: int | None
     seed: int
     tuning: SamplingTuning = SamplingTuning()
+
+    def run_chains(
+        self,
+        sampler: Sampler[Any],
+        start: IndexArray,
+        record: Callable[[Draw], Vector],
+        previous: Sequence[dict[str, Any]],
+        monitor: Callable[[int, float, float], bool] | None,
+    ) -> tuple[list[Chain], tuple[dict[str, Any], ...]]:
+        """Run chains from the atoms `start`, the empty model and random models, or continue others.
+
+        Returns the chains, and what is needed to continue them.
+        """
+        starts: list[IndexArray | None] = [start, np.empty(0, dtype=np.intp)]
+        starts += [None] * self.n_chains
+        chains = start_chains(sampler, self.seed, starts[: self.n_chains])
+        if previous:
+            chains = resume_chains(sampler, chains, previous)
+        chains = run_chains(
+            sampler,
+            chains,
+            record,
+            tuning=self.chains,
+            n_warmup=0 if previous else None,
+            n_jobs=self.n_jobs,
+            monitor=monitor,
+        )
+        return chains, tuple(chain.pack(sampler) for chain in chains)
+
+    def choose_monitored_rows(self, targets: Vector) -> IndexArray:
+        """Return rows of low to high targets, whatever their order."""
+        ranked = np.argsort(targets, kind="stable")
+        spread = np.linspace(0, len(ranked) - 1, min(len(ranked), self.tuning.n_monitored))
+        return ranked[spread.astype(np.intp)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RegressionSamplingPlan(SamplingPlan):
+    """Options of a sampled regression, resolved to objects."""
+
+    noise_prior: InverseGamma | None
+    noise_variance: float | None
+    fit_intercept: bool
+    low_memory: bool | None
+    scales: str | None
+    """"shared" or "ard" length-scale factors are sampled; None if they are fixed."""
 
     def run(
         self,
@@ -143,26 +193,9 @@ class SamplingPlan:
         order = np.argsort(-np.abs(moments.correlation), kind="stable")
         place = np.argsort(order)
         sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
-        starts: list[IndexArray | None] = [np.sort(place[start]), np.empty(0, dtype=np.intp)]
-        starts += [None] * self.n_chains
-        chains = start_chains(sampler, self.seed, starts[: self.n_chains])
-        if previous:
-            chains = resume_chains(sampler, chains, previous)
-        # rows of low to high targets, whatever their order
-        ranked = np.argsort(data.targets[:, 0], kind="stable")
-        spread = np.linspace(0, len(ranked) - 1, min(len(ranked), self.tuning.n_monitored))
-        rows = ranked[spread.astype(np.intp)]
+        rows = self.choose_monitored_rows(data.targets[:, 0])
         record = Recorder(bound, order, moments, data.X[rows], scaled)
-        chains = run_chains(
-            sampler,
-            chains,
-            record,
-            tuning=self.chains,
-            n_warmup=0 if previous else None,
-            n_jobs=self.n_jobs,
-            monitor=monitor,
-        )
-        packed = tuple(chain.pack(sampler) for chain in chains)
+        chains, packed = self.run_chains(sampler, np.sort(place[start]), record, previous, monitor)
         return self.build_fit(chains, packed, order, moments, bound, scaled, novelty, record)
 
     def make_sampler(
@@ -230,15 +263,9 @@ class SamplingPlan:
         output = SampledOutput(functions, stored.noise_variance, order[used], novelty)
         inclusion = np.empty(len(order))
         inclusion[order] = present / len(stored)
-        # draws without atoms have no row: the sums of the others are taken by draw
-        n_features = record.n_features
-        uses = bound.atoms.subset(order[used]).find_used_features(n_features)
-        feature_inclusion = np.zeros(n_features)
-        for number in range(n_features):
-            counts = np.bincount(
-                stored.draw_of_atom, uses[kept.active, number], minlength=len(stored)
-            )
-            feature_inclusion[number] = np.mean(counts > 0.0)
+        uses = bound.atoms.subset(order[used]).find_used_features(record.n_features)
+        draw_of_atom = stored.draw_of_atom
+        feature_inclusion = find_feature_inclusion(uses[kept.active], draw_of_atom, len(stored))
         slots = [np.sort(order[each]) for each in np.split(stored.active, stored.offset[1:-1])]
         records = np.array([chain.records for chain in chains])
         traces = {name: records[:, :, i] for i, name in enumerate(record.names)}
@@ -275,6 +302,21 @@ class Recorder:
         function = columns @ (draw.weights / self._norm[active]) + draw.intercept
         first = [math.sqrt(draw.noise_variance), float(len(active)), draw.log_posterior]
         return np.concatenate([first, draw.parameters, function])
+
+
+def collect_traces(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return the monitored quantities by name, shape (n_chains, n_draws) each."""
+    records = np.array([chain.records for chain in chains])
+    return {name: records[:, :, i] for i, name in enumerate(names)}
+
+
+def find_feature_inclusion(uses: BoolArray, draw: IndexArray, n_draws: int) -> Vector:
+    """Return the share of draws with an atom that depends on each feature.
+
+    `uses` says which features each atom of all draws depends on, `draw` to which draw it belongs.
+    """
+    counts = [np.bincount(draw, each, minlength=n_draws) for each in uses.T]
+    return np.array([np.mean(each > 0.0) for each in counts])
 
 
 def find_scaled_features(bound: BoundBasis, X: Any) -> IndexArray:

@@ -19,12 +19,11 @@ from relvec.estimators._options import check_auto_or_bool, check_options, option
 from relvec.estimators._plan import Data
 from relvec.estimators._predict import PredictionMixin
 from relvec.estimators._sampled import SampledMixin
-from relvec.estimators._sampling_options import SamplingOptions
-from relvec.estimators._sampling_plan import SampledFit, SamplingPlan
+from relvec.estimators._sampling_options import SamplingOptions, resolve_sampling_options
+from relvec.estimators._sampling_plan import RegressionSamplingPlan, SampledFit
 from relvec.estimators.fitted import fitted_basis
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 from relvec.priors import InverseGamma
-from relvec.sampling import ChainTuning, PrecisionGrid
 
 __all__ = ["SampledRVMRegressor", "SampledSparseBayesRegressor"]
 
@@ -140,64 +139,40 @@ class BaseSampledRegressor(
         plan = self._resolve_sampling(evidence_model)
         novelty = output.novelty if options.error_bars == "novelty" else None
 
-        def monitor(number: int, r_hat: float, ess: float) -> bool:
-            task = context.subcontext(task_name=f"round {number + 1}")
-            task.call_on_fit_task_begin(estimator=self)
-            return bool(task.call_on_fit_task_end(estimator=self))
-
-        has_callbacks = hasattr(self, "_skl_callbacks")
-        fit = plan.run(
-            bound, data, output.active, novelty, chains, monitor if has_callbacks else None
-        )
+        monitor = self._make_monitor(context)
+        fit = plan.run(bound, data, output.active, novelty, chains, monitor)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self.evidence_model_, self.basis_, self.candidate_atoms_ = (
             evidence_model,
             basis,
             bound.atoms,
         )
-        self._set_attributes(fit, bound.source_row)
-        self._judge_convergence(plan.chains, is_quiet=has_callbacks)
+        self._set_attributes(fit)
+        self._judge_convergence(plan.chains, is_quiet=monitor is not None)
         return self
 
-    def _resolve_sampling(self, evidence_model: Any) -> SamplingPlan:
+    def _resolve_sampling(self, evidence_model: Any) -> RegressionSamplingPlan:
         """Resolve the options to objects."""
         options: Any = self
         scales = options.sample_length_scales
         if scales == "auto":
             scales = "shared" if hasattr(evidence_model, "learnt_length_scales_") else "fixed"
-        is_auto = isinstance(options.thin, str)
-        tuning = ChainTuning(
-            n_draws=options.n_draws,
-            thin=ChainTuning.thin if is_auto else options.thin,
-            max_doublings=options.max_doublings if is_auto else 0,
-        )
         low_memory = options.low_memory
-        random_state = check_random_state(options.random_state)
-        return SamplingPlan(
-            size_prior=options.size_prior,
-            grid=PrecisionGrid() if options.precision_grid is None else options.precision_grid,
+        return RegressionSamplingPlan(
+            **resolve_sampling_options(options),
             noise_prior=options.noise_prior,
             noise_variance=options.noise_variance,
             fit_intercept=bool(options.fit_intercept),
             low_memory=None if isinstance(low_memory, str) else bool(low_memory),
             scales=None if scales == "fixed" else scales,
-            chains=tuning,
-            n_chains=options.n_chains,
-            dtype=np.dtype(options.draw_dtype),
-            n_jobs=options.n_jobs,
-            seed=int(random_state.randint(np.iinfo(np.int32).max)),
         )
 
-    def _set_attributes(self, fit: SampledFit, source_row: Any) -> None:
+    def _set_attributes(self, fit: SampledFit) -> None:
         """Set the fitted attributes."""
         output = fit.output
-        self.outputs_, self.chains_ = (output,), fit.chains
-        self.traces_, self.models_ = fit.traces, fit.models
-        self.inclusion_probability_ = fit.inclusion
-        self.feature_inclusion_probability_ = fit.feature_inclusion
-        self.atoms_, self.n_atoms_ = output.functions.atoms, len(fit.inclusion)
+        self._set_sampled_attributes(fit)
+        self.outputs_, self.atoms_ = (output,), output.functions.atoms
         self.noise_variance_ = float(output.noise_variance.mean())
-        self.n_iter_ = int(fit.chains[0]["n_steps"])
 
 
 @with_options

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from relvec._checks import check_integer
-from relvec._typing import ArrayLike, Matrix
+from relvec._typing import ArrayLike, IndexArray, Matrix
 from relvec.plotting._axes import adapt_colour, escape_mathtext, finish_axes, get_axes, set_title
 from relvec.plotting._chains import check_draws, choose_draws, describe_draws, get_traces
 from relvec.plotting._style import INK, class_colour
@@ -23,10 +23,11 @@ COVERAGE = 0.95
 class RankDisplay:
     """Rank histograms of each chain among the draws of all chains (Vehtari et al. 2021).
 
-    If all chains have the same distribution, the histograms are flat: 95 % of the bars end within
-    the band. The band takes account of the autocorrelation within the chains, by their effective
-    sample sizes. Ties are broken at random, always in the same way. Use `from_estimator` or
-    `from_draws` to create one.
+    If all chains have the same distribution, the histograms are flat: about 95 % of the bars end
+    within the band, which takes account of the autocorrelation within the chains. That is
+    estimated from the draws, and 92 % end within it at an effective sample size of 200, 89 % at 65.
+    Ties are broken at random, always in the same way. Use `from_estimator` or `from_draws` to
+    create one.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ class RankDisplay:
         One for each quantity.
     counts_ : dict of str to ndarray of shape (n_chains, n_bins)
         Heights of the bars.
-    band_ : dict of str to tuple of float
-        Lower and upper end of the band, in units of the counts.
+    band_ : dict of str to ndarray of shape (2, n_bins)
+        Lower and upper end of the band of each bar.
 
     See Also
     --------
@@ -148,36 +149,33 @@ class RankDisplay:
         for spare in axes[n_axes:]:
             spare.remove()
         self.axes_ = axes[:n_axes]
-        self.counts_, self.band_ = {}, {}
+        self.counts_: dict[str, IndexArray] = {}
+        self.band_: dict[str, Matrix] = {}
         for each, (name, draws) in zip(self.axes_, self.draws.items(), strict=True):
-            self.counts_[name] = _count_ranks(draws, n_bins)
-            self.band_[name] = _compute_band(draws, n_bins)
+            indicators = _assign_bins(draws, n_bins)[:, :, None] == np.arange(n_bins)
+            self.counts_[name] = indicators.sum(axis=1)
+            self.band_[name] = _compute_band(indicators)
             self._draw_rows(each, name, draws)
             finish_axes(each)
         return self
 
     def _draw_rows(self, axes: Any, name: str, draws: Matrix) -> None:
-        counts, (low, high) = self.counts_[name], self.band_[name]
+        counts, band = self.counts_[name], self.band_[name]
         n_chains, n_bins = counts.shape
         edges = np.linspace(0.0, draws.size, n_bins + 1)
         # One unit of the vertical axis for each chain, the first on top.
-        unit = 1.15 * max(counts.max(), high)
+        ink = adapt_colour(axes, INK)
+        unit = 1.15 * max(counts.max(), band.max())
+        expected = draws.shape[1] / n_bins / unit
         for chain, row in enumerate(counts):
             base = n_chains - 1 - chain
             colour = adapt_colour(axes, class_colour(chain))
             axes.stairs(base + row / unit, edges, baseline=base, fill=True, color=colour, alpha=0.6)
-            axes.fill_between(
-                edges[[0, -1]],
-                base + low / unit,
-                base + high / unit,
-                color=adapt_colour(axes, INK),
-                alpha=0.18,
-                lw=0,
-            )
-            expected = base + draws.shape[1] / n_bins / unit
-            axes.plot(edges[[0, -1]], [expected] * 2, color=adapt_colour(axes, INK), lw=0.8)
+            low, high = base + band / unit
+            axes.stairs(high, edges, baseline=low, fill=True, color=ink, alpha=0.22, lw=0)
+            axes.plot(edges[[0, -1]], [base + expected] * 2, color=ink, lw=0.8)
         labels = [f"chain {chain + 1}" for chain in range(n_chains)]
-        axes.set_yticks(n_chains - 1 - np.arange(n_chains) + 0.5 * (low + high) / unit, labels)
+        axes.set_yticks(n_chains - 1 - np.arange(n_chains) + expected, labels)
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(0, draws.size), ylim=(0, n_chains))
         axes.set_xlabel(f"rank of {escape_mathtext(name)}")
@@ -185,28 +183,29 @@ class RankDisplay:
         set_title(axes, text)
 
 
-def _count_ranks(draws: Matrix, n_bins: int) -> np.ndarray:
-    """Count the ranks of each chain in bins of equal width, shape (n_chains, n_bins)."""
+def _assign_bins(draws: Matrix, n_bins: int) -> IndexArray:
+    """Return the bin of each draw, of equal width in the ranks among the draws of all chains."""
     flat = draws.ravel()
     tie_breaker = np.random.default_rng(0).random(flat.size)
     rank = np.empty(flat.size, dtype=np.intp)
     rank[np.lexsort((tie_breaker, flat))] = np.arange(flat.size)
-    bins = (rank * n_bins // flat.size).reshape(draws.shape)
-    return np.stack([np.bincount(row, minlength=n_bins) for row in bins])
+    return (rank * n_bins // flat.size).reshape(draws.shape)
 
 
-def _compute_band(draws: Matrix, n_bins: int) -> tuple[float, float]:
-    """Return the band of the counts of chains with the same distribution.
+def _compute_band(indicators: np.ndarray) -> Matrix:
+    """Return the band of the counts of chains with the same distribution, shape (2, n_bins).
 
     A count is hypergeometric if draws are independent: draws of one chain among all those of a
-    bin. Autocorrelation increases its variance by the ratio of draws to effective draws. That of
-    each chain alone is used: in the effective sample size of all chains, a chain that differs
-    from the others would widen the band that is to detect it.
+    bin. Autocorrelation increases its variance by the ratio of draws to effective draws of the
+    indicator of the bin. Each chain has a ratio of its own, and the median is used: in the
+    effective sample size of all chains together, a chain that differs from the others would
+    widen the band that is to detect it.
     """
-    n_chains, n_draws = draws.shape
-    alone = sum(float(compute_ess_bulk(chain[None])) for chain in draws)
-    effective = np.clip(np.nan_to_num(alone, nan=draws.size), n_chains, draws.size)
+    n_chains, n_draws, n_bins = indicators.shape
+    # Normal scores of two values are a linear function of them: this is the ESS of the indicator.
+    ess = np.array([compute_ess_bulk(chain[None]) for chain in indicators])
+    inflation = np.maximum(np.median(n_draws / ess, axis=0), 1.0)
     expected = n_draws / n_bins
-    variance = expected * (1.0 - 1.0 / n_bins) * (1.0 - 1.0 / n_chains) * draws.size / effective
-    half = float(ndtri(0.5 + 0.5 * COVERAGE) * np.sqrt(variance))
-    return max(expected - half, 0.0), expected + half
+    variance = expected * (1.0 - 1.0 / n_bins) * (1.0 - 1.0 / n_chains) * inflation
+    half = ndtri(0.5 + 0.5 * COVERAGE) * np.sqrt(variance)
+    return np.stack([np.maximum(expected - half, 0.0), expected + half])

@@ -10,7 +10,7 @@ import numpy as np
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.plotting._axes import adapt_colour, escape_mathtext, finish_axes, get_axes, set_title
 from relvec.plotting._chains import check_draws, choose_draws, describe_draws, get_traces
-from relvec.plotting._style import STYLE, class_colour
+from relvec.plotting._style import class_colour
 from relvec.sampling import compute_ess_bulk, compute_r_hat
 
 __all__ = ["TraceDisplay"]
@@ -48,8 +48,8 @@ class TraceDisplay:
     >>> from relvec.plotting import TraceDisplay
     >>> draws = np.random.default_rng(0).normal(1.0, 0.1, size=(4, 200))
     >>> display = TraceDisplay.from_draws({"noise std": draws})
-    >>> len(display.lines_["noise std"]), display.axes_[0].get_ylabel()
-    (4, 'noise std')
+    >>> len(display.lines_["noise std"]), display.axes_[0].get_title(loc="left")
+    (4, 'noise std: R-hat 1.00..., ESS ...')
     """
 
     def __init__(self, draws: Mapping[str, ArrayLike]) -> None:
@@ -129,7 +129,7 @@ class TraceDisplay:
         for row, (name, draws) in enumerate(self.draws.items()):
             self._draw_row(name, draws, *self.axes_[2 * row : 2 * row + 2])
         self.axes_[-2].set_xlabel("draw")
-        self.axes_[-1].set_xlabel("frequency")
+        self.axes_[-1].set_xlabel("relative frequency")
         for axes in self.axes_:
             finish_axes(axes)
         return self
@@ -146,14 +146,13 @@ class TraceDisplay:
                 right.stairs(share, edges, orientation="horizontal", color=colour, lw=1.3)
             )
         left.set_xlim(0, draws.shape[1] - 1)
-        left.set_ylabel(escape_mathtext(name))
-        set_title(left, describe_draws(float(compute_r_hat(draws)), float(compute_ess_bulk(draws))))
+        text = describe_draws(float(compute_r_hat(draws)), float(compute_ess_bulk(draws)))
+        set_title(left, f"{escape_mathtext(name)}: {text}")
         low, high = edges[0], edges[-1]
         margin = 0.05 * (high - low)
         for axes in (left, right):
             axes.set_ylim(low - margin, high + margin)
-        right.set_yticklabels([])
-        right.tick_params(labelsize=STYLE.font_size)
+        right.tick_params(labelleft=False, labelbottom=False, bottom=False)
         right.set_xlim(left=0.0)
 
 

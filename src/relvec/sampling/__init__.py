@@ -1,5 +1,12 @@
 """Sampling of the posterior over basis functions, precisions, noise and weights."""
 
+from relvec.sampling.augmentation import (
+    Augmentation,
+    BernoulliAugmentation,
+    SoftmaxAugmentation,
+    WorkingRows,
+)
+from relvec.sampling.augmented import AugmentedSampler, AugmentedState
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.chains import (
     Chain,
@@ -11,6 +18,7 @@ from relvec.sampling.chains import (
     start_chains,
 )
 from relvec.sampling.collapsed import CollapsedSampler
+from relvec.sampling.count_augmentation import NegativeBinomialAugmentation, draw_slice
 from relvec.sampling.diagnostics import (
     ChainSummary,
     compute_ess_bulk,
@@ -26,10 +34,16 @@ from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms, group
 from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
 from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
+from relvec.sampling.robust_augmentation import StudentTAugmentation
 from relvec.sampling.scale_mixture import Conditional, ScaleMixture
 from relvec.sampling.tempering import TemperedSampler, TemperedState, tune_powers
+from relvec.sampling.working import PreparedAtoms, RawWeights, WorkingMoments, prepare_atoms
 
 __all__ = [
+    "Augmentation",
+    "AugmentedSampler",
+    "AugmentedState",
+    "BernoulliAugmentation",
     "BetaBinomialSize",
     "Chain",
     "ChainSummary",
@@ -41,14 +55,21 @@ __all__ = [
     "HorseshoeSampler",
     "HorseshoeState",
     "LengthScaleSampler",
+    "NegativeBinomialAugmentation",
     "PrecisionGrid",
+    "PreparedAtoms",
+    "RawWeights",
     "Sampler",
     "ScaleMixture",
     "ScaledAtoms",
     "SizePrior",
+    "SoftmaxAugmentation",
     "StoredDraws",
+    "StudentTAugmentation",
     "TemperedSampler",
     "TemperedState",
+    "WorkingMoments",
+    "WorkingRows",
     "compute_ess_bulk",
     "compute_ess_tail",
     "compute_mcse_mean",
@@ -57,10 +78,12 @@ __all__ = [
     "compute_r_hat",
     "default_global_scale",
     "draw_log_inverse_square",
+    "draw_slice",
     "group_features",
     "join_chains",
     "polya_gamma_mean",
     "polya_gamma_variance",
+    "prepare_atoms",
     "resume_chains",
     "run_chains",
     "sample_polya_gamma",

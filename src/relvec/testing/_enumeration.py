@@ -92,7 +92,9 @@ class Enumeration:
         mean = inverse @ b
         error = target.rate + 0.5 * (self._ss - mean @ b)
         noise = target.noise
-        fit = -error / noise.variance if isinstance(noise, KnownNoise) else -self._nu * np.log(error)
+        fit = (
+            -error / noise.variance if isinstance(noise, KnownNoise) else -self._nu * np.log(error)
+        )
         evidence = 0.5 * np.log(precision).sum(axis=1) - 0.5 * np.linalg.slogdet(hessian)[1] + fit
         result = np.empty((len(precision), 2 + 2 * n))
         result[:, 0], result[:, 1] = target.power * evidence, error

@@ -261,7 +261,9 @@ def _check_stationary(sampler: Sampler[Any], exact: Enumeration, n_chains: int, 
 def _chi_squared(counts: Vector, expected: Vector) -> float:
     """Return the p-value of counts; rare cells are merged so that five are expected in each."""
     order = np.argsort(-expected)
-    group = np.minimum((np.cumsum(expected[order]) / 5.0).astype(int), int(expected.sum() / 5.0) - 1)
+    group = np.minimum(
+        (np.cumsum(expected[order]) / 5.0).astype(int), int(expected.sum() / 5.0) - 1
+    )
     _, group = np.unique(group, return_inverse=True)
     counts, expected = (np.bincount(group, each[order]) for each in (counts, expected))
     statistic = float(((counts - expected) ** 2 / expected).sum())
@@ -292,10 +294,14 @@ def _check_ranks(
         ties = (values == true).sum(axis=0)
         rank[:] = (values < true).sum(axis=0) + rng.integers(ties + 1)
     what = [f"the weight of atom {i}" for i in range(n_atoms)]
-    for label, column in zip((*what, "the noise variance", "the sum of squared weights"), ranks.T, strict=True):
+    for label, column in zip(
+        (*what, "the noise variance", "the sum of squared weights"), ranks.T, strict=True
+    ):
         counts = np.bincount(column // 2, minlength=10)
         p_value = _chi_squared(counts, np.full(10, n_replications / 10))
-        shift = (column.mean() - n_draws / 2) / math.sqrt(((n_draws + 1) ** 2 - 1) / 12 / n_replications)
+        shift = (column.mean() - n_draws / 2) / math.sqrt(
+            ((n_draws + 1) ** 2 - 1) / 12 / n_replications
+        )
         require(
             p_value > SMALLEST_P and abs(shift) <= N_ERRORS,
             f"{name}: {label}, drawn from the prior, has ranks among draws from the posterior that "

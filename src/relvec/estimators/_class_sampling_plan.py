@@ -1,0 +1,172 @@
+"""The plan of a sampled classifier: augmented sampler, chains, and logits drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from relvec._typing import IndexArray, Vector
+from relvec.bases.base import BoundBasis
+from relvec.error_bars import Novelty
+from relvec.estimators._classification_plan import compute_class_prior
+from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._plan import Data
+from relvec.estimators._sampled_classes import SampledClassModel, compute_log_probability
+from relvec.estimators._sampling_plan import (
+    SampledFit,
+    SamplingPlan,
+    collect_traces,
+    find_feature_inclusion,
+    rank_models,
+)
+from relvec.sampling import (
+    AugmentedSampler,
+    BernoulliAugmentation,
+    BetaBinomialSize,
+    Chain,
+    Draw,
+    ExponentialSize,
+    PreparedAtoms,
+    SizePrior,
+    SoftmaxAugmentation,
+    StoredDraws,
+    join_chains,
+    prepare_atoms,
+)
+
+__all__ = ["ClassSamplingPlan"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassSamplingPlan(SamplingPlan):
+    """Options of a sampled classifier, resolved to objects."""
+
+    def run(
+        self,
+        bound: BoundBasis,
+        data: Data,
+        start: IndexArray,
+        novelty: Novelty | None,
+        previous: Sequence[dict[str, Any]] = (),
+        monitor: Callable[[int, float, float], bool] | None = None,
+    ) -> SampledFit:
+        """Sample the posterior of the logits of all classes.
+
+        Parameters are those of `RegressionSamplingPlan.run`.
+        """
+        n_classes = max(2, data.targets.shape[1])
+        atoms = prepare_atoms(bound.dictionary, data.weight, scaling=~bound.is_localised)
+        if data.weight is not None:  # rows of weight zero must not be centres either
+            rows = bound.source_row
+            is_out = (rows >= 0) & (data.weight[rows] == 0.0)
+            atoms = replace(atoms, usable=atoms.usable & ~np.append(is_out, False))
+        labels = data.groups.astype(np.float64)
+        augmentation = (
+            BernoulliAugmentation(labels, data.weight)
+            if n_classes == 2
+            else SoftmaxAugmentation(labels, n_classes, data.weight)
+        )
+        sampler = AugmentedSampler(
+            atoms, augmentation, grid=self.grid, size_prior=self._find_size_prior(bound)
+        )
+        n_latent = augmentation.n_latent
+        # The sampler numbers the atoms of all latent functions; each starts with all of `start`.
+        start = np.concatenate([k * (atoms.n_atoms + 1) + start for k in range(n_latent)])
+        record = LogitRecorder(atoms, self.choose_monitored_rows(labels), n_latent)
+        chains, packed = self.run_chains(sampler, start, record, previous, monitor)
+        return self.build_fit(chains, packed, atoms, bound, data, novelty, record)
+
+    def _find_size_prior(self, bound: BoundBasis) -> SizePrior:
+        if isinstance(self.size_prior, SizePrior):
+            return self.size_prior
+        if not isinstance(self.size_prior, str):
+            return ExponentialSize(float(self.size_prior))
+        return ExponentialSize(1.0) if bound.is_localised.all() else BetaBinomialSize()
+
+    def build_fit(
+        self,
+        chains: Sequence[Chain],
+        packed: tuple[dict[str, Any], ...],
+        atoms: PreparedAtoms,
+        bound: BoundBasis,
+        data: Data,
+        novelty: Novelty | None,
+        record: LogitRecorder,
+    ) -> SampledFit:
+        """Return the draws of the chains as functions of raw atoms."""
+        stored = join_chains(chains, self.dtype)
+        function, atom = np.divmod(stored.active, atoms.n_atoms + 1)
+        is_atom = atom < atoms.n_atoms
+        functions, inclusion = [], []
+        for k in range(record.n_latent):
+            own = function == k
+            functions.append(_build_functions(stored, atoms, bound, own, atom))
+            present = np.bincount(atom[own & is_atom], minlength=atoms.n_atoms)
+            inclusion.append(present / len(stored))
+        uses = bound.atoms.find_used_features(data.X.shape[1])
+        draw = stored.draw_of_atom
+        feature_inclusion = find_feature_inclusion(uses[atom[is_atom]], draw[is_atom], len(stored))
+        # atoms of any logit
+        slots = [
+            np.unique(each[each < atoms.n_atoms]) for each in np.split(atom, stored.offset[1:-1])
+        ]
+        model = SampledClassModel(tuple(functions), compute_class_prior(data), novelty)
+        return SampledFit(
+            model,
+            packed,
+            collect_traces(chains, record.names),
+            inclusion[0] if record.n_latent == 1 else np.array(inclusion),
+            feature_inclusion,
+            rank_models(slots),
+        )
+
+
+def _build_functions(
+    stored: StoredDraws, atoms: PreparedAtoms, bound: BoundBasis, own: np.ndarray, atom: IndexArray
+) -> DrawnFunctions:
+    """Return one latent function of all draws; `own` marks its entries among those of the draws."""
+    n_draws, draw = len(stored), stored.draw_of_atom
+    is_atom, is_constant = own & (atom < atoms.n_atoms), own & (atom == atoms.n_atoms)
+    index, which = atom[is_atom], draw[is_atom]
+    coef = stored.weights[is_atom] / atoms.column_norm[index].astype(stored.weights.dtype)
+    intercept = np.zeros(n_draws)
+    intercept[draw[is_constant]] = stored.weights[is_constant]
+    # centred atoms: sum_i w_i (phi_i - m_i) + w_0
+    intercept -= np.bincount(which, coef * atoms.column_mean[index], minlength=n_draws)
+    used = np.unique(index)
+    return DrawnFunctions(
+        bound.atoms.subset(used),
+        np.concatenate([[0], np.cumsum(np.bincount(which, minlength=n_draws))]),
+        np.searchsorted(used, index),
+        coef,
+        intercept,
+        np.empty((n_draws, 0)),
+    )
+
+
+class LogitRecorder:
+    """Quantities of a draw whose convergence is monitored: size, log posterior, probabilities."""
+
+    def __init__(self, atoms: PreparedAtoms, rows: IndexArray, n_latent: int) -> None:
+        self._values, self.n_latent = atoms.values[:, rows], n_latent
+        self.names = ["n_active", "log_posterior"]
+        n_odds = max(1, n_latent)
+        self.names += [f"log_odds[{i}, {k}]" for i in range(len(rows)) for k in range(n_odds)]
+
+    def __call__(self, draw: Draw) -> Vector:
+        """Return number of atoms, log posterior and log odds of the classes at some rows."""
+        function, atom = np.divmod(draw.active, len(self._values))
+        logits = np.stack(
+            [
+                draw.weights[function == k] @ self._values[atom[function == k]]
+                for k in range(self.n_latent)
+            ]
+        )
+        log = compute_log_probability(logits)
+        # the log odds of the second of two classes; log probabilities of several
+        shown = logits[0] if self.n_latent == 1 else log.ravel()
+        n_active = float(np.count_nonzero(atom < len(self._values) - 1))
+        return np.concatenate([[n_active, draw.log_posterior], shown])
