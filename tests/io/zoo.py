@@ -50,6 +50,10 @@ from relvec.bases import (
 )
 from relvec.datasets import make_noisy_signal
 from relvec.denoising import DenoisingTuning
+from relvec.estimators.sampled_classification import (
+    SampledRVMClassifier,
+    SampledSparseBayesClassifier,
+)
 from relvec.estimators.sampled_regression import (
     SampledRVMRegressor,
     SampledSparseBayesRegressor,
@@ -144,6 +148,11 @@ _MAKERS = {
         SampledRVMRegressor(
             gamma=0.1, size_prior=ExponentialSize(1.0), draw_dtype="float32", **SHORT
         ).fit(X, Y),
+        NEW,
+    ),
+    "sampled_two": lambda: (SampledRVMClassifier(gamma=0.1, **SHORT).fit(X, TWO), NEW),
+    "sampled_three": lambda: (
+        SampledSparseBayesClassifier(LinearBasis(), **SHORT).fit(X, THREE),
         NEW,
     ),
     "sampled_linear": lambda: (
