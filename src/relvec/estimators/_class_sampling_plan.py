@@ -12,7 +12,7 @@ from relvec._typing import IndexArray, Vector
 from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
 from relvec.estimators._classification_plan import compute_class_prior
-from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._drawn_functions import build_functions
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_classes import SampledClassModel, compute_log_probability
 from relvec.estimators._sampling_plan import (
@@ -32,7 +32,6 @@ from relvec.sampling import (
     PreparedAtoms,
     SizePrior,
     SoftmaxAugmentation,
-    StoredDraws,
     join_chains,
     prepare_atoms,
 )
@@ -103,7 +102,7 @@ class ClassSamplingPlan(SamplingPlan):
         functions, inclusion = [], []
         for k in range(record.n_latent):
             own = function == k
-            functions.append(_build_functions(stored, atoms, bound, own, atom))
+            functions.append(build_functions(stored, atoms, bound, own, atom))
             present = np.bincount(atom[own & is_atom], minlength=atoms.n_atoms)
             inclusion.append(present / len(stored))
         uses = bound.atoms.find_used_features(data.X.shape[1])
@@ -122,29 +121,6 @@ class ClassSamplingPlan(SamplingPlan):
             feature_inclusion,
             rank_models(slots),
         )
-
-
-def _build_functions(
-    stored: StoredDraws, atoms: PreparedAtoms, bound: BoundBasis, own: np.ndarray, atom: IndexArray
-) -> DrawnFunctions:
-    """Return one latent function of all draws; `own` marks its entries among those of the draws."""
-    n_draws, draw = len(stored), stored.draw_of_atom
-    is_atom, is_constant = own & (atom < atoms.n_atoms), own & (atom == atoms.n_atoms)
-    index, which = atom[is_atom], draw[is_atom]
-    coef = stored.weights[is_atom] / atoms.column_norm[index].astype(stored.weights.dtype)
-    intercept = np.zeros(n_draws)
-    intercept[draw[is_constant]] = stored.weights[is_constant]
-    # centred atoms: sum_i w_i (phi_i - m_i) + w_0
-    intercept -= np.bincount(which, coef * atoms.column_mean[index], minlength=n_draws)
-    used = np.unique(index)
-    return DrawnFunctions(
-        bound.atoms.subset(used),
-        np.concatenate([[0], np.cumsum(np.bincount(which, minlength=n_draws))]),
-        np.searchsorted(used, index),
-        coef,
-        intercept,
-        np.empty((n_draws, 0)),
-    )
 
 
 class LogitRecorder:

@@ -26,6 +26,7 @@ from relvec.sampling import (
     CollapsedSampler,
     Draw,
     ExponentialSize,
+    HorseshoeSampler,
     LengthScaleSampler,
     PrecisionGrid,
     Sampler,
@@ -149,6 +150,8 @@ class RegressionSamplingPlan(SamplingPlan):
     noise_variance: float | None
     fit_intercept: bool
     low_memory: bool | None
+    weight_prior: str = "inclusion"
+    """"inclusion" or "horseshoe"."""
     scales: str | None
     """"shared" or "ard" length-scale factors are sampled; None if they are fixed."""
 
@@ -194,7 +197,8 @@ class RegressionSamplingPlan(SamplingPlan):
         place = np.argsort(order)
         sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
         rows = self.choose_monitored_rows(data.targets[:, 0])
-        record = Recorder(bound, order, moments, data.X[rows], scaled)
+        n_parameters = 1 if self.weight_prior == "horseshoe" else 0
+        record = Recorder(bound, order, moments, data.X[rows], scaled, n_parameters)
         chains, packed = self.run_chains(sampler, np.sort(place[start]), record, previous, monitor)
         return self.build_fit(chains, packed, order, moments, bound, scaled, novelty, record)
 
@@ -202,6 +206,8 @@ class RegressionSamplingPlan(SamplingPlan):
         self, moments: Moments, order: IndexArray, bound: BoundBasis, data: Data
     ) -> tuple[Sampler[Any], ScaledAtoms | None]:
         """Return the sampler of atoms in a given order, and these as a function of scales."""
+        if self.weight_prior == "horseshoe":
+            return HorseshoeSampler(moments, noise=self.noise_prior), None
         sampler = CollapsedSampler(
             moments,
             grid=self.grid,
@@ -266,6 +272,12 @@ class RegressionSamplingPlan(SamplingPlan):
         uses = bound.atoms.subset(order[used]).find_used_features(record.n_features)
         draw_of_atom = stored.draw_of_atom
         feature_inclusion = find_feature_inclusion(uses[kept.active], draw_of_atom, len(stored))
+        if self.weight_prior == "horseshoe":
+            # all atoms are in the model; the share of its weight that each keeps, 1 - kappa, is in
+            # the place of the probability (Carvalho, Polson & Scott 2010)
+            kept_share = 1.0 / (1.0 + np.exp(stored.log_lam.astype(np.float64)))
+            sums = np.bincount(stored.active, kept_share, minlength=len(order))
+            inclusion[order] = sums / len(stored)
         slots = [np.sort(order[each]) for each in np.split(stored.active, stored.offset[1:-1])]
         records = np.array([chain.records for chain in chains])
         traces = {name: records[:, :, i] for i, name in enumerate(record.names)}
@@ -282,14 +294,16 @@ class Recorder:
         moments: Moments,
         X: Any,
         scaled: ScaledAtoms | None,
+        n_parameters: int = 0,
     ) -> None:
         self._norm = moments.column_norm[order]
         self._scaled, self._X = scaled, X
         self.n_features = X.shape[1]
         self._values: Matrix = bound.atoms.evaluate(X)[:, order]
-        n_parameters = 0 if scaled is None else len(scaled.groups)
+        n_scales = 0 if scaled is None else len(scaled.groups)
         self.names = ["noise_std", "n_active", "log_posterior"]
-        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_parameters)]
+        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_scales)]
+        self.names += ["log_global_scale"] * n_parameters
         self.names += [f"f[{i}]" for i in range(X.shape[0])]
 
     def __call__(self, draw: Draw) -> Vector:

@@ -25,7 +25,7 @@ from relvec.sampling.augmentation import Augmentation
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.collapsed import draw_state, draw_weights, read_moves
 from relvec.sampling.priors import ExponentialSize, PrecisionGrid, SizePrior
-from relvec.sampling.state import ModelState
+from relvec.sampling.state import ModelState, make_state
 from relvec.sampling.target import Target
 from relvec.sampling.working import PreparedAtoms, RawWeights, WorkingMoments
 
@@ -167,7 +167,35 @@ class AugmentedSampler(Sampler[AugmentedState]):
             np.log(np.concatenate([model.precision for model in state.models])),
             state.noise_variance,
             self.log_posterior(state),
-            state.parameters,
+            parameters=state.parameters,
+        )
+
+    def pack(self, state: AugmentedState) -> dict[str, Any]:
+        """Return atoms, precisions and weights of all latent functions, and the parameters."""
+        n = self.atoms.n_atoms + 1
+        return {
+            "active": np.concatenate(
+                [k * n + model.active for k, model in enumerate(state.models)]
+            ),
+            "level": np.concatenate([model.level for model in state.models]),
+            "weights": np.concatenate(state.weights),
+            "parameters": state.parameters,
+            "noise_variance": state.noise_variance,
+        }
+
+    def unpack(self, packed: dict[str, Any], like: AugmentedState) -> AugmentedState:
+        """Return the state with these values."""
+        function, atom = np.divmod(packed["active"], self.atoms.n_atoms + 1)
+        latent, models, weights = np.zeros_like(like.latent), [], []
+        for k, old in enumerate(like.models):
+            own = function == k
+            free = own & (atom < self.atoms.n_atoms)
+            # auxiliary variables are drawn anew before the target is used
+            models.append(make_state(old.target, atom[free], packed["level"][free]))
+            weights.append(packed["weights"][own])
+            latent = self._replace(latent, k, models[-1], weights[-1])
+        return AugmentedState(
+            tuple(models), tuple(weights), latent, packed["parameters"], packed["noise_variance"]
         )
 
     def to_raw(self, draw: Draw) -> list[RawWeights]:
