@@ -50,11 +50,11 @@ from relvec.bases import (
 )
 from relvec.datasets import make_noisy_signal
 from relvec.denoising import DenoisingTuning
-from relvec.estimators.sampled_classification import (
+from relvec import (
     SampledRVMClassifier,
     SampledSparseBayesClassifier,
 )
-from relvec.estimators.sampled_regression import (
+from relvec import (
     SampledRVMRegressor,
     SampledSparseBayesRegressor,
 )

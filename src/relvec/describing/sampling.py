@@ -58,6 +58,7 @@ class SamplingSummary:
     """Smallest effective sample size of all monitored quantities."""
     converged: bool
     n_candidates: int
+    """Number of candidate basis functions, of all classes if each has its own."""
     n_active: PosteriorRange
     """Number of basis functions in the model."""
     noise_std: PosteriorRange | None
@@ -97,7 +98,7 @@ def summarise_sampling(estimator: Any) -> SamplingSummary:
         r_hat=float(model.r_hat_),
         ess=float(model.ess_),
         converged=bool(model.converged_),
-        n_candidates=int(model.n_atoms_),
+        n_candidates=int(np.size(model.inclusion_probability_)),
         n_active=_find_range(traces["n_active"]),
         noise_std=None if noise is None else _find_range(noise),
     )
