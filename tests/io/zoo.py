@@ -33,6 +33,10 @@ from relvec import (
     PFCVMClassifier,
     RVMClassifier,
     RVMRegressor,
+    SampledRVMClassifier,
+    SampledRVMRegressor,
+    SampledSparseBayesClassifier,
+    SampledSparseBayesRegressor,
     SmoothDenoiser,
     SparseBayesClassifier,
     SparseBayesCountRegressor,
@@ -50,14 +54,6 @@ from relvec.bases import (
 )
 from relvec.datasets import make_noisy_signal
 from relvec.denoising import DenoisingTuning
-from relvec import (
-    SampledRVMClassifier,
-    SampledSparseBayesClassifier,
-)
-from relvec import (
-    SampledRVMRegressor,
-    SampledSparseBayesRegressor,
-)
 from relvec.kernels import (
     Cosine,
     Laplacian,

@@ -231,9 +231,7 @@ def _fit_problem(
     return pipeline, facts
 
 
-def _summarise_folds(
-    results: dict[str, FoldResults], chosen: str, n_folds: int
-) -> dict[str, Any]:
+def _summarise_folds(results: dict[str, FoldResults], chosen: str, n_folds: int) -> dict[str, Any]:
     """Return the selected model, the metrics of all models and permutation importances."""
     summaries = {name: fold_results.summary() for name, fold_results in results.items()}
     return {

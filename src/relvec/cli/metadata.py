@@ -215,7 +215,8 @@ def _is_sampling(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and all(
-            _is_count(value.get(name)) for name in ("n_chains", "n_draws", "n_steps", "n_candidates")
+            _is_count(value.get(name))
+            for name in ("n_chains", "n_draws", "n_steps", "n_candidates")
         )
         and type(value.get("converged")) is bool
         and all(name in value and _is_number(value[name]) for name in ("r_hat", "ess"))
@@ -223,7 +224,9 @@ def _is_sampling(value: Any) -> bool:
         and is_range(value.get("n_active"))
         and ("noise_std" not in value or is_range(value["noise_std"]))
         and isinstance(value.get("inclusion"), dict)
-        and all(type(each) in (int, float) and 0 <= each <= 1 for each in value["inclusion"].values())
+        and all(
+            type(each) in (int, float) and 0 <= each <= 1 for each in value["inclusion"].values()
+        )
     )
 
 

@@ -36,8 +36,7 @@ def has_extrapolation(estimator: Any) -> bool:
     single = getattr(model, "class_model_", None) or getattr(model, "count_model_", None)
     parts: Any = getattr(model, "outputs_", ()) or [single]
     return len(parts) > 0 and all(
-        getattr(part, "novelty", None) is not None or _is_constant(part)
-        for part in parts
+        getattr(part, "novelty", None) is not None or _is_constant(part) for part in parts
     )
 
 

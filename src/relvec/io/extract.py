@@ -61,7 +61,8 @@ def extract_formula(model: Any, *, std: bool = True) -> Formula:
         "feature_names": None if names is None else tuple(map(str, names)),
     }
     if isinstance(estimator, SampledMixin):
-        blocks = [builder.make_sampled_block(output) for output in estimator.outputs_]
+        sampled: Any = estimator
+        blocks = [builder.make_sampled_block(output) for output in sampled.outputs_]
         return builder.make_formula(blocks, link="identity", has_std=False, **common)
     if isinstance(estimator, BaseSparseBayesRegressor):
         outputs = estimator.outputs_

@@ -161,7 +161,10 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
 
 
 def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    """Fit a clone, a sampled model with short chains, without its warnings, which the report covers for the model itself."""
+    """Fit a clone without its warnings, which the report covers for the model itself.
+
+    That of a sampled model has short chains.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -18,7 +18,12 @@ from relvec.reporting.evidence import (
     EvidenceSummary,
     compute_evidence_summary,
 )
-from relvec.reporting.figures import Figure, make_relevance_figure, make_trace_figure, make_weight_figure
+from relvec.reporting.figures import (
+    Figure,
+    make_relevance_figure,
+    make_trace_figure,
+    make_weight_figure,
+)
 from relvec.reporting.findings import collect_findings
 from relvec.reporting.metrics import (
     COUNT_METRICS,
