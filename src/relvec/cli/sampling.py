@@ -118,6 +118,9 @@ def describe_sampling(pipeline: Pipeline) -> dict[str, Any]:
     if summary.noise_std is not None:
         facts["noise_std"] = summary.noise_std._asdict()
         found["noise_std"] = summary.noise_std.mean
+    kind = getattr(pipeline[-1].evidence_model_, "model_kind_", None)
+    if kind is not None:
+        found["model_kind"] = str(kind)
     return found | {"sampling": facts}
 
 

@@ -7,7 +7,6 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from relvec.describing import (
     PosteriorRange,
@@ -38,14 +37,16 @@ EVIDENCE_NOTE = (
 
 
 def get_evidence_subject(subject: Subject) -> Subject:
-    """Return the subject with the model of highest evidence in the place of a sampled one."""
+    """Return the model of highest evidence with its inputs, in the place of a sampled model."""
     if not is_sampled(subject.model):
         return subject
-    model = subject.model.evidence_model_
-    if isinstance(subject.estimator, Pipeline):
-        *steps, (name, _) = subject.estimator.steps
-        return replace(subject, estimator=Pipeline([*steps, (name, model)]))
-    return replace(subject, estimator=model)
+    return replace(subject, estimator=subject.model.evidence_model_, X=_get_inputs(subject))
+
+
+def _get_inputs(subject: Subject) -> Any:
+    """Return the inputs of the model without names, which that of highest evidence lacks."""
+    inputs = transform_inputs(subject.estimator, subject.X)
+    return inputs.to_numpy() if hasattr(inputs, "to_numpy") else inputs
 
 
 def describe_range(found: PosteriorRange) -> str:
@@ -151,9 +152,13 @@ def _tabulate_rivals(subject: Subject) -> str:
 def _compare_with_evidence(subject: Subject) -> str:
     """Compare predictions of the given rows with those of the model of highest evidence."""
     model, other = subject.model, subject.model.evidence_model_
-    inputs = transform_inputs(subject.estimator, subject.X)
+    inputs = {
+        model: transform_inputs(subject.estimator, subject.X),
+        other: _get_inputs(subject),
+    }
     if subject.is_classifier:
-        away = np.abs(model.predict_proba(inputs) - other.predict_proba(inputs)).max(axis=1)
+        first, second = (each.predict_proba(X) for each, X in inputs.items())
+        away = np.abs(first - second).max(axis=1)
         rows = [
             ("mean difference of probabilities", format_number(float(away.mean()))),
             ("largest difference of probabilities", format_number(float(away.max()))),
@@ -162,14 +167,15 @@ def _compare_with_evidence(subject: Subject) -> str:
         rows = []
         for title, has_noise in (("regression function", False), ("new targets", True)):
             widths = [
-                np.ptp(each.predict_interval(inputs, 0.95, include_noise=has_noise), axis=1)
-                for each in (model, other)
+                np.ptp(each.predict_interval(X, 0.95, include_noise=has_noise), axis=1)
+                for each, X in inputs.items()
             ]
             ratio = widths[0] / np.maximum(widths[1], np.finfo(np.float64).tiny)
             low, middle, high = (format_number(q) for q in np.quantile(ratio, [0.05, 0.5, 0.95]))
             text = f"{middle} times as wide ({low} to {high} for 90 % of the rows)"
             rows.append((f"95 % intervals of the {title}", text))
-        shift = np.abs(model.predict(inputs) - other.predict(inputs))
+        first, second = (each.predict(X) for each, X in inputs.items())
+        shift = np.abs(first - second)
         rows.append(("mean difference of predictions", format_number(float(shift.mean()))))
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows)
     return (
