@@ -66,6 +66,9 @@ REFUSED = {
     "mixed_pipeline": r"this pipeline has ColumnTransformer.* Export its last step, model\[-1\]",
     "logarithms": "this pipeline has FunctionTransformer",
     "searched": "GridSearchCV cannot be exported.* Export its best_estimator_",
+    "sampled_rvm": "differ from draw to draw.* evidence_model_, instead; or fit with sample_length",
+    "sampled_linear": "Export the mean alone, with std=False .* or the model of highest evidence",
+    "sampled_two": "averages probabilities .* Export the model of highest evidence, evidence_m",
     "denoiser": "SmoothDenoiser cannot be exported",
 }
 

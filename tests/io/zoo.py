@@ -33,6 +33,10 @@ from relvec import (
     PFCVMClassifier,
     RVMClassifier,
     RVMRegressor,
+    SampledRVMClassifier,
+    SampledRVMRegressor,
+    SampledSparseBayesClassifier,
+    SampledSparseBayesRegressor,
     SmoothDenoiser,
     SparseBayesClassifier,
     SparseBayesCountRegressor,
@@ -65,6 +69,7 @@ from relvec.kernels import (
 )
 from relvec.learning import LengthScaleLearner, LengthScaleTuning
 from relvec.priors import FlatPrior, GammaPrior, InverseGamma, LaplacePrior, SmoothnessPrior
+from relvec.sampling import BetaBinomialSize, ExponentialSize, PrecisionGrid
 
 _rng = np.random.default_rng(0)
 X = _rng.normal(size=(60, 3))
@@ -131,7 +136,31 @@ def _warm() -> RVMRegressor:
     return model.fit(X, Y).fit(X, Y + 0.01)
 
 
+SHORT = {"n_chains": 2, "n_draws": 50, "max_doublings": 0, "random_state": 0}
+"""Options of sampled models that are fitted in a moment."""
 _MAKERS = {
+    "sampled_rvm": lambda: (SampledRVMRegressor(**SHORT).fit(X, Y), NEW),
+    "sampled_fixed": lambda: (
+        SampledRVMRegressor(
+            gamma=0.1, size_prior=ExponentialSize(1.0), draw_dtype="float32", **SHORT
+        ).fit(X, Y),
+        NEW,
+    ),
+    "sampled_two": lambda: (SampledRVMClassifier(gamma=0.1, **SHORT).fit(X, TWO), NEW),
+    "sampled_three": lambda: (
+        SampledSparseBayesClassifier(LinearBasis(), **SHORT).fit(X, THREE),
+        NEW,
+    ),
+    "sampled_linear": lambda: (
+        SampledSparseBayesRegressor(
+            LinearBasis(),
+            size_prior=BetaBinomialSize(),
+            precision_grid=PrecisionGrid(1e-6, 0.1),
+            noise_prior=InverseGamma(1.0, 0.1),
+            **SHORT,
+        ).fit(X, Y),
+        NEW,
+    ),
     "regressor": lambda: (RVMRegressor().fit(X, Y), NEW),
     "regressor_given_width": lambda: (RVMRegressor(gamma=0.1).fit(X, Y), NEW),
     "regressor_student_t": lambda: (
@@ -372,7 +401,15 @@ def answers(model, inputs) -> list[np.ndarray]:
     if hasattr(model, "predict_proba"):
         predicted.append(model.predict_proba(inputs))
     if isinstance(
-        model, (RVMRegressor, DRVMRegressor, SparseBayesCountRegressor, SparseBayesRegressor)
+        model,
+        (
+            RVMRegressor,
+            DRVMRegressor,
+            SparseBayesCountRegressor,
+            SparseBayesRegressor,
+            SampledRVMRegressor,
+            SampledSparseBayesRegressor,
+        ),
     ):
         predicted += [model.predict(inputs, return_std=True)[1], model.sample_y(inputs, 2)]
     return [np.asarray(each) for each in predicted]

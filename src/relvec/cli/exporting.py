@@ -18,7 +18,7 @@ from relvec.cli.inspecting import feature_names
 from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.summaries.parts import format_size, key_values, table
 from relvec.cli.writing import atomic_output, check_output
-from relvec.describing import find_transform
+from relvec.describing import find_transform, is_sampled
 
 __all__ = ["export_command"]
 
@@ -47,6 +47,8 @@ def export_command(
             f"--mean-only is for regressors, but '{path}' is a classifier, whose probabilities "
             "have no standard deviations. Omit --mean-only."
         )
+    if is_sampled(stored.model):
+        _check_sampled(stored.model, mean_only=mean_only)
     features, rules = feature_names(stored), _find_rules(stored)
     # the exported file documents its inputs by these names
     titles = [": ".join(pair) for pair in zip(features, rules, strict=True)] if rules else features
@@ -70,6 +72,25 @@ def export_command(
     }
     if console.as_json or not console.quiet:
         console.report(facts, lambda: _summarise(facts))
+
+
+def _check_sampled(model: Any, *, mean_only: bool) -> None:
+    """Raise unless the mean of a sampled regressor is requested, and can be exported."""
+    if is_classifier(model):
+        raise CommandError(
+            "A sampled classifier cannot be exported: its probabilities are averages over models "
+            "drawn from the posterior. Fit it again with relvec fit without --sample."
+        )
+    if any(output.functions.scaled is not None for output in model.outputs_):
+        raise CommandError(
+            "The length-scales of this sampled model differ from draw to draw, so that it cannot "
+            "be exported. Fit it again with relvec fit without --sample, or with --model linear."
+        )
+    if not mean_only:
+        raise CommandError(
+            "The standard deviations of a sampled model cannot be exported. Add --mean-only, or "
+            "fit it again with relvec fit without --sample."
+        )
 
 
 def _find_rules(stored: StoredModel) -> list[str]:

@@ -13,15 +13,17 @@ from sklearn.pipeline import Pipeline
 
 import relvec
 from relvec.cli import models
-from relvec.cli.console import CommandConsole
+from relvec.cli.console import Advance, CommandConsole
 from relvec.cli.encoding import build_pipeline, pooled_categories
 from relvec.cli.errors import UsageError, format_names
 from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import save_model
+from relvec.cli.models import SAMPLED
 from relvec.cli.noise_options import NoiseRequest, describe_noise, describe_transform
 from relvec.cli.problem import Problem, define_problem
 from relvec.cli.rates import mean_rate, poisson_steps
 from relvec.cli.reading import read_blocks
+from relvec.cli.sampling import WARNING, SampleRequest, describe_sampling
 from relvec.cli.sources import find_source
 from relvec.cli.subsampling import draw_rows
 from relvec.cli.summaries.fit import fit_summary
@@ -40,7 +42,9 @@ from relvec.describing import (
     check_residuals,
     compute_quantile_residuals,
     find_transform,
+    is_sampled,
     predict_distribution,
+    shorten_chains,
 )
 
 __all__ = ["FitRequest", "fit_command"]
@@ -71,6 +75,7 @@ class FitRequest:
     max_categories: int = LIMITS.max_categories
     max_rows: int = LIMITS.max_rows
     noise: NoiseRequest = field(default_factory=NoiseRequest)
+    sample: SampleRequest = field(default_factory=SampleRequest)
     folds: int = 5
     with_cv: bool = True
     seed: int = 0
@@ -89,7 +94,11 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
     if request.model != "auto":
         models.make_model(request.model, "regression", 0, 0)
     request.noise.check()
-    console.option_names = {"fit(X, y, noise_variance=...)": "--noise-variance COLUMN"}
+    request.sample.check(request.model, request.task, request.noise)
+    console.option_names = {
+        "fit(X, y, noise_variance=...)": "--noise-variance COLUMN",
+        WARNING: "Use more --draws",
+    }
     source = find_source(
         request.source,
         format=request.format,
@@ -115,6 +124,8 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         row_column=request.noise.find_row_column(request.target, request.features),
     )
     request.noise.check_task(problem.task)
+    request.sample.check_task(problem.task)
+    request.sample.note_transform(problem, console)
     if problem.n_rows > LIMITS.many_rows:
         console.note(
             f"With {problem.n_rows} rows, only {LIMITS.n_centers} of them, spread over the data, "
@@ -171,12 +182,14 @@ def _fit_problem(
     names = (request.model,) if request.model != "auto" else models.AUTO
     if not request.with_cv:
         names = names if len(names) == 1 else ("rvm",)
-    ours = make_candidates(problem, names, request.seed, request.noise)
+    noise = request.sample.adapt_noise(request.noise)
+    ours = make_candidates(problem, names, request.seed, noise)
     row_values = problem.row_values
     facts: dict[str, Any] = {"model": names[0]}
     folds = make_folds(problem, request.folds, request.seed) if request.with_cv else []
     baselines = make_baselines(problem, request.seed)
-    steps = len(folds) * (len(ours) + len(baselines)) + 1
+    n_models = len(ours) + len(baselines) + request.sample.is_requested
+    steps = len(folds) * n_models + 1
     note_fold_count(request.folds, folds, steps, console)
     score: np.ndarray | None = None
     with console.progress("fitting", steps) as advance:
@@ -189,8 +202,16 @@ def _fit_problem(
                 importance_for=names,
                 seed=request.seed,
             )
-            facts |= _summarise_folds(results, names, len(folds))
+            chosen_name = _select_model(results, names)
+            if request.sample.is_requested:
+                chosen_name = _add_sampled(
+                    ours, results, chosen_name, problem, request, folds, advance
+                )
+            facts |= _summarise_folds(results, chosen_name, len(folds))
             score = _collect_scores(results[facts["model"]], folds, problem.n_rows)
+        elif request.sample.is_requested:
+            facts["model"] = SAMPLED[names[0]]
+            ours[facts["model"]] = request.sample.make_pipeline(names[0], problem, request.seed)
         chosen = ours[facts["model"]]
         options = {} if row_values is None else row_values.fit_options(chosen)
         pipeline = chosen.fit(problem.table, problem.target, **options)
@@ -210,11 +231,8 @@ def _fit_problem(
     return pipeline, facts
 
 
-def _summarise_folds(
-    results: dict[str, FoldResults], names: Sequence[str], n_folds: int
-) -> dict[str, Any]:
+def _summarise_folds(results: dict[str, FoldResults], chosen: str, n_folds: int) -> dict[str, Any]:
     """Return the selected model, the metrics of all models and permutation importances."""
-    chosen = _select_model(results, names)
     summaries = {name: fold_results.summary() for name, fold_results in results.items()}
     return {
         "model": chosen,
@@ -223,9 +241,39 @@ def _summarise_folds(
     }
 
 
+def _add_sampled(
+    ours: dict[str, Pipeline],
+    results: dict[str, FoldResults],
+    chosen: str,
+    problem: Problem,
+    request: FitRequest,
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    advance: Advance,
+) -> str:
+    """Cross-validate the sampled variant of the selected model, with short chains.
+
+    The metrics of the fitted model are then its own, not those of the model of highest evidence.
+    """
+    name = SAMPLED[chosen]
+    ours[name] = request.sample.make_pipeline(chosen, problem, request.seed)
+    found = cross_validate(
+        {name: shorten_chains(ours[name])},
+        problem,
+        folds,
+        advance=advance,
+        importance_for=(name,),
+        seed=request.seed,
+    )
+    baselines = {each: results.pop(each) for each in list(results) if each not in ours}
+    results |= found | baselines
+    return name
+
+
 def _summarise_model(pipeline: Pipeline, problem: Problem) -> dict[str, Any]:
     """Return the number of basis functions, the noise and the kind of the fitted model."""
     model = pipeline[-1]
+    if is_sampled(model):
+        return describe_sampling(pipeline)
     facts: dict[str, Any] = {"n_basis_functions": len(model.relevance_)}
     if hasattr(model, "relevance_vectors_"):
         facts["relevance_vector_rows"] = problem.row_numbers[model.relevance_].tolist()
@@ -288,7 +336,8 @@ def _note_noise(
     pipeline: Pipeline, problem: Problem, score: np.ndarray | None, console: CommandConsole
 ) -> None:
     """Note noise that the model does not describe, with the option that does."""
-    if problem.task != "regression":
+    is_short = score is None and is_sampled(pipeline)  # no residuals of held-out rows
+    if problem.task != "regression" or is_short:
         return
     if score is None:  # without cross-validation
         score = _leave_out_scores(pipeline, problem)
@@ -296,7 +345,8 @@ def _note_noise(
     advice = None if checks is None else advise_on_noise(checks, pipeline)
     if advice is not None:
         option = f"--{advice.option.replace('_', '-')} {advice.value}".rstrip()
-        console.note(f"{advice.finding} {option} models this.")
+        how = ", without --sample" if is_sampled(pipeline) else ""
+        console.note(f"{advice.finding} {option} models this{how}.")
 
 
 def _leave_out_scores(pipeline: Pipeline, problem: Problem) -> np.ndarray:

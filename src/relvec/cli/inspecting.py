@@ -9,10 +9,18 @@ import numpy as np
 import relvec.io
 from relvec.cli.console import CommandConsole, terminal_width
 from relvec.cli.encoding import encoded_columns
+from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import StoredModel, load_model
+from relvec.cli.sampling import list_diagnostics
 from relvec.cli.summaries.fit import cv_tables, headline, importance_parts, model_lines
 from relvec.cli.summaries.parts import format_number, format_size, key_values, legend, table
-from relvec.describing import models_counts
+from relvec.cli.summaries.sampling import diagnostics_parts, inclusion_chart
+from relvec.describing import (
+    is_sampled,
+    list_basis_inclusion,
+    models_counts,
+    summarise_sampling,
+)
 
 __all__ = ["feature_names", "inspect_command", "vector_table"]
 
@@ -31,6 +39,8 @@ def inspect_command(console: CommandConsole, path: str, *, with_vectors: bool) -
         "fitted": fitted_attributes(stored.model),
         "notes": console.notes,
     }
+    if is_sampled(stored.model):
+        facts["diagnostics"] = list_diagnostics(stored.model)
     if with_vectors:
         facts["vectors"] = vector_table(stored)
     console.report(facts, lambda: _summarise(stored, facts))
@@ -42,6 +52,10 @@ def fitted_attributes(model: Any) -> dict[str, Any]:
     for name in ("intercept_", "noise_variance_", "log_evidence_", "effective_dof_", "converged_"):
         if hasattr(model, name):
             facts[name.rstrip("_")] = getattr(model, name)
+    if is_sampled(model):
+        summary = summarise_sampling(model)
+        facts["r_hat"], facts["ess"] = summary.r_hat, summary.ess
+        facts["n_basis_functions"] = summary.n_active.mean
     if hasattr(model, "relevance_"):
         facts["n_basis_functions"] = len(model.relevance_)
     if hasattr(model, "kernel_"):
@@ -64,6 +78,12 @@ def feature_names(stored: StoredModel) -> list[str]:
 def vector_table(stored: StoredModel) -> dict[str, Any]:
     """Tabulate the weights with the relevance vectors and their rows, or with linear terms."""
     model = stored.model
+    if is_sampled(model):
+        listed = list_basis_inclusion(model, feature_names(stored), LIMITS.shown_vectors)
+        return {
+            "basis function": [each.name for each in listed],
+            "inclusion probability": np.array([each.probability for each in listed]),
+        }
     weights = np.atleast_2d(model.coef_)
     names = feature_names(stored)
     logits = ["weight"] if len(weights) == 1 else [f"weight of {c}" for c in model.classes_]
@@ -90,12 +110,16 @@ def _summarise(stored: StoredModel, facts: dict[str, Any]) -> list[Any]:
         lines.append(("problem", headline(about)))
         lines += model_lines(about)
         parts.append(_tabulate_columns(stored))
+        if "sampling" in about:
+            parts += inclusion_chart(about)
         if about.get("cross_validation"):
             parts += cv_tables(about)
         parts += importance_parts(about)
     else:
         lines += [(name, _format_attribute(value)) for name, value in facts["fitted"].items()]
         lines.append(("features", ", ".join(feature_names(stored)[:20])))
+    if "diagnostics" in facts:
+        parts += diagnostics_parts(facts["diagnostics"])
     if "vectors" in facts:
         parts += _tabulate_vectors(stored, facts["vectors"])
     return [key_values(lines), *parts]
@@ -138,7 +162,12 @@ def _tabulate_vectors(stored: StoredModel, columns: dict[str, Any]) -> list[Any]
 
 
 def _explain_weights(stored: StoredModel) -> str:
-    """Explain the sign and the unit of the weights."""
+    """Explain the sign and the unit of the weights, or inclusion probabilities."""
+    if is_sampled(stored.model):
+        return (
+            "Share of the draws with the basis function; weights differ from draw to draw. "
+            "Kernels that overlap take each other's place."
+        )
     is_kernel_model = hasattr(stored.model, "relevance_vectors_")
     where = "near the vector" if is_kernel_model else "as the term increases"
     cancel = (

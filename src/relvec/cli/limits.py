@@ -85,6 +85,8 @@ class Limits:
     """Maximum number of notes of one kind; of more, the first few and their number are shown."""
     shown_columns: int = 10
     """Maximum number of columns named in an error message."""
+    shown_vectors: int = 50
+    """Maximum number of basis functions of a sampled model in a table."""
     shown_importances: int = 8
     """Maximum number of columns in the chart of permutation importances."""
 

@@ -203,6 +203,33 @@ def _is_cross_validation(value: Any) -> bool:
     )
 
 
+def _is_sampling(value: Any) -> bool:
+    """Whether a value describes the chains of a sampled model."""
+
+    def is_range(each: Any) -> bool:
+        numbers = ("mean", "low", "high")
+        return isinstance(each, dict) and all(
+            each.get(name) is not None and _is_number(each[name]) for name in numbers
+        )
+
+    return (
+        isinstance(value, dict)
+        and all(
+            _is_count(value.get(name))
+            for name in ("n_chains", "n_draws", "n_steps", "n_candidates")
+        )
+        and type(value.get("converged")) is bool
+        and all(name in value and _is_number(value[name]) for name in ("r_hat", "ess"))
+        and (value["r_hat"] is None) == (value["ess"] is None)
+        and is_range(value.get("n_active"))
+        and ("noise_std" not in value or is_range(value["noise_std"]))
+        and isinstance(value.get("inclusion"), dict)
+        and all(
+            type(each) in (int, float) and 0 <= each <= 1 for each in value["inclusion"].values()
+        )
+    )
+
+
 REQUIRED: dict[str, Callable[[Any], bool]] = {
     "target": _is_text,
     "columns": lambda value: _is_list(value, _is_column),
@@ -224,6 +251,7 @@ OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "noise": _is_description,
     "target_transform": _is_text,
     "target_transform_gain": _is_number,
+    "sampling": _is_sampling,
     "relevance_vector_rows": lambda value: _is_list(value, _is_count),
 }
 """Optional entries with the check of their value."""

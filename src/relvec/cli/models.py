@@ -8,7 +8,7 @@ from typing import Any
 from relvec.cli.errors import UsageError, suggest_name
 from relvec.cli.limits import LIMITS
 
-__all__ = ["MODELS", "make_model", "model_title"]
+__all__ = ["MODELS", "SAMPLED", "make_model", "make_sampled_model", "model_title"]
 
 
 def _rvm(task: str, **options: Any) -> Any:
@@ -53,6 +53,9 @@ MODELS: dict[str, tuple[Callable[..., Any], str]] = {
 }
 """Constructor and title of each model, by name."""
 
+SAMPLED = {"rvm": "sampled_rvm", "linear": "sampled_linear"}
+"""Names of the sampled variants of models."""
+
 BASELINES = {
     "mean": "mean (no features)",
     "class_prior": "class prior (no features)",
@@ -88,6 +91,40 @@ def make_model(
     return MODELS[name][0](task, **options)
 
 
+def make_sampled_model(name: str, task: str, n_rows: int, seed: int, **options: Any) -> Any:
+    """Make the unfitted sampled variant of a model; `options` are those of the sampler.
+
+    Examples
+    --------
+    >>> make_sampled_model("rvm", "regression", 100, 0, n_chains=2)
+    SampledRVMRegressor(n_chains=2, random_state=0)
+    """
+    from relvec.bases import LinearBasis
+    from relvec.estimators import sampled_classification, sampled_regression
+
+    options["random_state"] = seed
+    is_regression = task == "regression"
+    kind: Any
+    if name == "linear":
+        kind = (
+            sampled_regression.SampledSparseBayesRegressor
+            if is_regression
+            else sampled_classification.SampledSparseBayesClassifier
+        )
+        return kind(LinearBasis(), **options)
+    if n_rows > LIMITS.many_rows:
+        options["centers"] = LIMITS.n_centers
+    kind = (
+        sampled_regression.SampledRVMRegressor
+        if is_regression
+        else sampled_classification.SampledRVMClassifier
+    )
+    return kind(**options)
+
+
 def model_title(name: str) -> str:
     """Title of a model in summaries."""
+    for plain, sampled in SAMPLED.items():
+        if name == sampled:
+            return f"{MODELS[plain][1]}, sampled"
     return MODELS[name][1] if name in MODELS else BASELINES.get(name, name)

@@ -76,6 +76,16 @@ from relvec.describing.residual_checks import (
     check_residuals,
 )
 from relvec.describing.rootogram import Rootogram, compute_rootogram
+from relvec.describing.sampling import (
+    Inclusion,
+    PosteriorRange,
+    SamplingSummary,
+    is_sampled,
+    list_basis_inclusion,
+    list_feature_inclusion,
+    shorten_chains,
+    summarise_sampling,
+)
 from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit
 from relvec.describing.weights import Weights, collect_weights
 
@@ -83,13 +93,16 @@ __all__ = [
     "EXTRAPOLATION_THRESHOLD",
     "AtomEvidence",
     "FitSummary",
+    "Inclusion",
     "InputGrid",
     "InputSlice",
     "NoiseAdvice",
     "NoiseConstancy",
+    "PosteriorRange",
     "ReliabilityCurve",
     "ResidualChecks",
     "Rootogram",
+    "SamplingSummary",
     "Weights",
     "advise_on_noise",
     "assess_noise_constancy",
@@ -121,8 +134,11 @@ __all__ = [
     "get_kernel_centers",
     "get_objective_traces",
     "has_extrapolation",
+    "is_sampled",
     "lacks_exposure",
     "lacks_noise",
+    "list_basis_inclusion",
+    "list_feature_inclusion",
     "make_grid",
     "make_interval_function",
     "make_slice",
@@ -134,6 +150,8 @@ __all__ = [
     "predict_transformed",
     "predict_with_std",
     "shorten",
+    "shorten_chains",
     "summarise_fit",
+    "summarise_sampling",
     "transform_inputs",
 ]

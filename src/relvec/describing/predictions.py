@@ -36,9 +36,15 @@ def has_extrapolation(estimator: Any) -> bool:
     single = getattr(model, "class_model_", None) or getattr(model, "count_model_", None)
     parts: Any = getattr(model, "outputs_", ()) or [single]
     return len(parts) > 0 and all(
-        getattr(part, "novelty", None) is not None or not len(getattr(part, "active", ()))
-        for part in parts
+        getattr(part, "novelty", None) is not None or _is_constant(part) for part in parts
     )
+
+
+def _is_constant(part: Any) -> bool:
+    """Whether a part of a model has no basis functions."""
+    if hasattr(part, "active"):
+        return not len(part.active)
+    return not any(each.size.any() for each in getattr(part, "functions", ()))
 
 
 def compute_extrapolation(estimator: Any, X: Any) -> Vector | None:

@@ -12,6 +12,7 @@ from relvec._typing import Vector
 from relvec.describing.distributions import lacks_noise
 from relvec.describing.models import get_final_estimator
 from relvec.describing.noise import NoiseConstancy, assess_residual_constancy
+from relvec.describing.sampling import is_sampled
 
 __all__ = ["NoiseAdvice", "ResidualChecks", "advise_on_noise", "check_residuals"]
 
@@ -165,6 +166,8 @@ def advise_on_noise(checks: ResidualChecks, estimator: Any) -> NoiseAdvice | Non
     unequal noise has heavy tails, so these are considered in this order.
     """
     model = get_final_estimator(estimator)
+    if is_sampled(model):  # which has no noise models, unlike that of highest evidence
+        model = model.evidence_model_
     if lacks_noise(model):
         return _advise_on_known_noise(checks, model)
     is_transformed = getattr(model, "target_transform", None) is not None

@@ -49,7 +49,11 @@ class DrawnFunctions:
     @property
     def weights(self) -> Any:
         """Weights as a sparse matrix, shape (n_draws, n_atoms)."""
-        return csr_array((self.coef, self.index, self.offset), shape=(len(self), len(self.atoms)))
+        shape = (len(self), len(self.atoms))
+        matrix = csr_array((self.coef, self.index, self.offset), shape=shape)
+        # compiled code uses the positions unchecked, and a file may contain wrong ones
+        matrix.check_format(full_check=True)
+        return matrix
 
     def thinned(self, rows: IndexArray) -> DrawnFunctions:
         """Return some of the draws."""

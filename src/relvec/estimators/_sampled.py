@@ -81,14 +81,16 @@ class SampledMixin:
             Names and probabilities.
         """
         check_is_fitted(self)
-        order = np.argsort(-self.inclusion_probability_, kind="stable")
+        probability = np.atleast_2d(self.inclusion_probability_)
+        order = np.argsort(-probability, axis=None, kind="stable")
         if n_most is not None:
             order = order[: check_integer("n_most", n_most, minimum=1)]
-        names = self.candidate_atoms_.subset(order).names(self._feature_names())
-        return [
-            (str(n), float(p))
-            for n, p in zip(names, self.inclusion_probability_[order], strict=True)
-        ]
+        logits, members = np.unravel_index(order, probability.shape)
+        names = list(map(str, self.candidate_atoms_.subset(members).names(self._feature_names())))
+        if len(probability) > 1:  # each class has basis functions of its own
+            classes = self.__dict__["classes_"][logits]
+            names = [f"{name} · {label}" for name, label in zip(names, classes, strict=True)]
+        return list(zip(names, probability.ravel()[order].tolist(), strict=True))
 
     def rival_models(self, n_most: int = 10) -> list[RivalModel]:
         """List the sets of basis functions of highest posterior probability.

@@ -37,6 +37,17 @@ class BlockedPrediction:
         """Standard deviation of a new target."""
         return self._join(lambda prediction: prediction.std)
 
+    @property
+    def variance(self) -> Vector:
+        """Variance of a new target."""
+        return self._join(lambda prediction: prediction.variance)
+
+    def cdf(self, target: ArrayLike) -> Vector:
+        """Return the probability of at most the observed targets."""
+        targets = np.asarray(target)
+        each = [self.predict(rows).cdf(targets[rows]) for rows in self.blocks]
+        return np.concatenate(each)
+
     def interval(self, coverage: float) -> Matrix:
         """Return central intervals of probability `coverage`, shape (n_rows, 2)."""
         return self._join(lambda prediction: prediction.interval(coverage))

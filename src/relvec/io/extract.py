@@ -20,9 +20,12 @@ from relvec.estimators._class_model import ClassModel
 from relvec.estimators._classify import BaseSparseBayesClassifier
 from relvec.estimators._latent_model import FittedLatentModel
 from relvec.estimators._output import FittedOutput
+from relvec.estimators._sampled import SampledMixin
+from relvec.estimators._sampled_output import SampledOutput
 from relvec.estimators.counts import SparseBayesCountRegressor
 from relvec.io.formula import Block, Extrapolation, Formula, Member, PivotSet, Table
 from relvec.io.profiles import ExportError, read_kernel
+from relvec.io.sampled import average_functions, check_sampled
 from relvec.kernels import KernelProfile, Linear
 from relvec.laplace.pairs import PairPosterior
 from relvec.likelihoods.softmax import quasi_random_normal
@@ -48,6 +51,8 @@ def extract_formula(model: Any, *, std: bool = True) -> Formula:
         If the model is of another kind, or cannot be written as a formula of moderate size.
     """
     estimator, shift, scale = _unwrap_pipeline(model)
+    if isinstance(estimator, SampledMixin):
+        check_sampled(estimator, std=std)
     builder = _FormulaBuilder(estimator, shift, scale)
     names = getattr(model, "feature_names_in_", None)
     common: dict[str, Any] = {
@@ -55,6 +60,10 @@ def extract_formula(model: Any, *, std: bool = True) -> Formula:
         "n_features": len(shift),
         "feature_names": None if names is None else tuple(map(str, names)),
     }
+    if isinstance(estimator, SampledMixin):
+        sampled: Any = estimator
+        blocks = [builder.make_sampled_block(output) for output in sampled.outputs_]
+        return builder.make_formula(blocks, link="identity", has_std=False, **common)
     if isinstance(estimator, BaseSparseBayesRegressor):
         outputs = estimator.outputs_
         _check_outputs(outputs, std)
@@ -116,7 +125,7 @@ def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
             "SparseBayesCountRegressor cannot be exported: exported code has neither rates nor "
             "exposure. Use relvec.io.save, and predict in Python or by relvec predict."
         )
-    if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier):
+    if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier | SampledMixin):
         inner = getattr(last, "best_estimator_", None)
         hint = " Export its best_estimator_." if inner is not None else ""
         raise ExportError(
@@ -357,6 +366,27 @@ class _FormulaBuilder:
         noise = 0.0 if output.needs_row_variance else spread
         mean = posterior.target_mean
         return self._make_block(output.atoms, posterior, mean, extrapolation, spread, noise)
+
+    def make_sampled_block(self, output: SampledOutput) -> Block:
+        """Return the block of the mean of a sampled target."""
+        average, novelty = average_functions(output), output.novelty
+        has_centre = novelty is not None and novelty.centre is not None
+        n_weights = len(average.weights)
+        return _pad_block(
+            Block(
+                index=self._add_atoms(output.functions.atoms),
+                centre=np.zeros(n_weights),
+                scale=np.full(n_weights, self.variance),
+                weights=average.weights,
+                design=np.ones((1, n_weights)),
+                offset=np.array([average.intercept]),
+                factor=np.eye(n_weights),
+                spread=0.0,
+                constant=0.0,
+                noise=average.noise_variance,
+                extrapolation=self._extrapolation(novelty if has_centre else None),
+            )
+        )
 
     def make_member(self, class_model: ClassModel, weight: float) -> Member:
         """Return one of the models that are averaged."""

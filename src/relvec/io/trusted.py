@@ -36,12 +36,18 @@ bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
 denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuning
 error_bars.Augmentation error_bars.Novelty
 estimators._latent_model.FittedLatentModel estimators._count_model.FittedCountModel
-estimators._output.FittedOutput
+estimators._drawn_functions.DrawnFunctions
+estimators._output.FittedOutput estimators._sampled_output.SampledOutput
+estimators._sampled_classes.SampledClassModel
 estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
 estimators.counts.SparseBayesCountRegressor
 estimators.denoising.SmoothDenoiser estimators.density.SparseBayesDensity
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
+estimators.sampled_classification.SampledRVMClassifier
+estimators.sampled_classification.SampledSparseBayesClassifier
+estimators.sampled_regression.SampledRVMRegressor
+estimators.sampled_regression.SampledSparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.negative_binomial.NegativeBinomial
@@ -64,6 +70,8 @@ noise.tuning.PatchTuning noise.tuning.ReadingTuning
 posterior.Posterior
 priors.base.InverseGamma priors.flat.FlatPrior priors.gamma.GammaPrior priors.laplace.LaplacePrior
 priors.smoothness.SmoothnessPrior
+sampling.length_scales.ScaledAtoms sampling.priors.BetaBinomialSize sampling.priors.ExponentialSize
+sampling.priors.PrecisionGrid
 solvers.base.Solution
 published.fixed_point.FixedPointSolver solvers.latent.laplace.LaplaceSolver
 published.laplace_fixed_point.LaplaceFixedPointSolver solvers.gaussian.orthonormal.OrthonormalSolver

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binom
 
+from relvec.describing import is_sampled, summarise_sampling
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
 from relvec.reporting.noise import NoiseAssessment
@@ -83,6 +84,8 @@ def collect_findings(
 
 def assess_fit(subject: Subject, facts: EvidenceSummary) -> list[Finding]:
     """Check convergence, the cap on the active set, the kind of model and the gain in evidence."""
+    if is_sampled(subject.model):
+        return _assess_sampling(subject)
     model, found = subject.model, []
     if not model.converged_:
         text = (
@@ -120,9 +123,34 @@ def assess_fit(subject: Subject, facts: EvidenceSummary) -> list[Finding]:
     return found
 
 
+def _assess_sampling(subject: Subject) -> list[Finding]:
+    """Check the chains of a sampled model, and whether it depends on the features."""
+    summary, found = summarise_sampling(subject.model), []
+    if not summary.converged:
+        text = (
+            f"The chains have not converged (R-hat {summary.r_hat:.3f}, effective sample size "
+            f"{summary.ess:.0f}): predictions are averages over too few independent models. Give a "
+            "larger max_doublings or n_draws, or continue with warm_start=True."
+        )
+        found.append(Finding(False, text))
+    elif summary.r_hat == summary.r_hat:
+        text = (
+            f"The chains have converged (R-hat {summary.r_hat:.3f}, effective sample size "
+            f"{summary.ess:.0f})."
+        )
+        found.append(Finding(True, text))
+    if summary.n_active.mean < 0.5:
+        text = (
+            f"Most draws have no {subject.unit}: the prediction is nearly constant. The features "
+            "explain nothing of the target, or size_prior is too strong."
+        )
+        found.append(Finding(False, text))
+    return found
+
+
 def assess_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
     """Check whether the model predicts held-out rows better than the null model."""
-    if gain is None or gain.is_significant or not len(subject.model.relevance_):
+    if gain is None or gain.is_significant or _is_constant(subject.model):
         return []
     null = "the class frequencies" if subject.is_classifier else "the mean of the targets"
     null = "the mean rate" if subject.counts_events else null
@@ -132,6 +160,11 @@ def assess_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
         "not rely on it without more data or better features."
     )
     return [Finding(False, text)]
+
+
+def _is_constant(model: Any) -> bool:
+    """Whether a model has no basis functions."""
+    return not is_sampled(model) and not len(model.relevance_)
 
 
 def assess_rows(subject: Subject, evaluated: PredictionSet) -> list[Finding]:
@@ -176,9 +209,10 @@ def assess_overfitting(subject: Subject, samples: Sequence[PredictionSet]) -> li
     ratio = _rmse(evaluated) / max(_rmse(training), math.ulp(1.0))
     if ratio <= 1.3:  # a smaller ratio is expected from fitting a few weights
         return []
+    prior = "a larger size_prior" if is_sampled(subject.model) else 'prior="bic"'
     text = (
         f"The RMSE on held-out rows is {ratio:.1f} times the training RMSE: a sign of "
-        'overfitting. Use a stronger prior, such as prior="bic", or more data.'
+        f"overfitting. Use a stronger prior, such as {prior}, or more data."
     )
     return [Finding(False, text)]
 

@@ -10,6 +10,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.describing import (
     compute_critical_value,
     get_kernel_centers,
+    is_sampled,
     lacks_noise,
     make_slice,
     order_features,
@@ -59,7 +60,8 @@ def make_fit_figure(subject: Subject, space: FeatureSpace) -> Figure:
         legend.append(("model soft", "95 % interval, new targets"))
     legend.append(("model soft2", "95 % interval, function"))
     vectors = get_kernel_centers(space.estimator)
-    if vectors is not None and len(vectors):
+    # those of a sampled model differ from draw to draw
+    if vectors is not None and len(vectors) and not is_sampled(subject.model):
         position = vectors[:, 0]
         height = np.interp(position, along.values, mean)
         chart.dots(
@@ -80,7 +82,7 @@ def make_fit_figure(subject: Subject, space: FeatureSpace) -> Figure:
 def make_basis_figures(subject: Subject, space: FeatureSpace) -> list[Figure]:
     """Make the figure of the basis functions of the model, each times its weight."""
     model = subject.model
-    if not len(model.coef_):
+    if is_sampled(model) or not len(model.coef_):
         return []
     along = make_slice(space.inputs, 0, 160, space.names)
     terms = space.evaluate_basis(along.X) * model.coef_

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from relvec.describing import ResidualChecks, advise_on_noise, check_residuals
+from relvec.describing import ResidualChecks, advise_on_noise, check_residuals, is_sampled
 from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 
@@ -40,5 +40,14 @@ def assess_noise(subject: Subject, evaluated: PredictionSet) -> NoiseAssessment 
     found = None if checks is None else advise_on_noise(checks, subject.estimator)
     if found is None:
         return NoiseAssessment(checks, "")
+    if is_sampled(subject.model):
+        option = f"{found.option}={found.value}" if found.value else found.option
+        remedy = (
+            f"RVMRegressor and SparseBayesRegressor have a model of it ({option}), which is not "
+            "sampled."
+        )
+        if found.value == "robust":
+            remedy = 'Use noise="student_t".'
+        return NoiseAssessment(checks, f"{found.finding} {remedy}")
     value = f'"{found.value}"' if found.value else "True"
     return NoiseAssessment(checks, f"{found.finding} Use {found.option}={value}.")

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import FitSummary, check_feature_names, get_feature_gain, summarise_fit
+from relvec.describing import (
+    FitSummary,
+    PosteriorRange,
+    check_feature_names,
+    get_feature_gain,
+    is_sampled,
+    list_feature_inclusion,
+    summarise_fit,
+    summarise_sampling,
+)
 
 __all__ = ["list_findings", "render_summary"]
 
@@ -52,6 +61,8 @@ def list_findings(model: Any) -> list[tuple[str, str]]:
     >>> list_findings(model)[:2]
     [('relevance vectors', '1 of 31'), ('noise (standard deviation)', '0.1')]
     """
+    if is_sampled(model):
+        return _list_sampling(model)
     summary = summarise_fit(model)
     if summary is None:
         return []
@@ -70,6 +81,31 @@ def list_findings(model: Any) -> list[tuple[str, str]]:
         findings.append(("effective degrees of freedom", _format_values(summary.effective_dof)))
     findings.append(("log evidence (nats)", _format_values(summary.log_evidence)))
     return [*findings, *_list_remarks(summary)]
+
+
+def _list_sampling(model: Any) -> list[tuple[str, str]]:
+    """List size, noise and convergence of a sampled model."""
+    summary = summarise_sampling(model)
+    size = f"{_format_range(summary.n_active)}, of {summary.n_candidates}"
+    findings = [("basis functions", size)]
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        findings.append(("classes", _join_names(tuple(map(str, classes)))))
+    if summary.noise_std is not None:
+        findings.append(("noise (standard deviation)", _format_range(summary.noise_std)))
+    findings.append(("draws", f"{summary.n_chains} chains of {summary.n_draws}"))
+    diagnostics = f" (R-hat {summary.r_hat:.3f}, effective sample size {summary.ess:.0f})"
+    is_known = summary.r_hat == summary.r_hat
+    findings.append(("chains", summary.verdict + (diagnostics if is_known else "")))
+    names = list_feature_inclusion(model)
+    if len(names) > 1:
+        listed = [f"{each.name} {each.probability:.2f}" for each in names]
+        findings.append(("feature inclusion probability", _join_names(tuple(listed))))
+    return findings
+
+
+def _format_range(found: PosteriorRange) -> str:
+    return f"{found.mean:.4g} (95 % interval {found.low:.4g} to {found.high:.4g})"
 
 
 def _list_transforms(model: Any) -> list[Any]:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 import relvec
+from relvec.describing import is_sampled
 from relvec.reporting.chart import format_number
 from relvec.reporting.figures import Figure
 from relvec.reporting.findings import Finding
@@ -110,11 +111,19 @@ def render_model_facts(subject: Subject) -> str:
     if hasattr(model, "model_kind_"):
         rows.append(("length-scales", LENGTH_SCALES.get(model.model_kind_, model.model_kind_)))
     rows.append(("parameters", ", ".join(changed) if changed else "all defaults"))
+    if is_sampled(model):
+        rows.append(("candidates", f"{model.n_atoms_} basis functions"))
+        rows.append(("steps of each chain", str(model.n_iter_)))
+        return _render_facts(rows)
     rows.append(("intercept", _join_numbers(model.intercept_)))
     kept = f"{len(model.relevance_)} of {model.n_atoms_} candidates"
     rows.append(("basis functions", kept))
     rows.append(("objective", f"{format_number(float(model.objective_), 6)} nats"))
     rows.append(("iterations", str(model.n_iter_)))
+    return _render_facts(rows)
+
+
+def _render_facts(rows: Sequence[tuple[str, str]]) -> str:
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in rows)
     return f'<div class="card"><dl>{items}</dl></div>'
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
@@ -18,6 +17,7 @@ from relvec.describing import (
     compute_quantile_residuals,
     models_counts,
     predict_distribution,
+    shorten_chains,
 )
 from relvec.likelihoods import GaussianPrediction
 from relvec.reporting.subject import Subject
@@ -161,11 +161,14 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
 
 
 def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    """Fit a clone without its warnings, which the report covers for the model itself."""
+    """Fit a clone without its warnings, which the report covers for the model itself.
+
+    That of a sampled model has short chains.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return clone(estimator).fit(X, y, **options)
+            return shorten_chains(estimator).fit(X, y, **options)
         except ValueError as error:
             raise RefitError(str(error)) from error
 

@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from relvec._typing import Matrix
-from relvec.describing import get_final_estimator, get_kernel_centers, transform_inputs
+from relvec.describing import (
+    get_final_estimator,
+    get_kernel_centers,
+    is_sampled,
+    transform_inputs,
+)
 
 __all__ = ["Provenance", "convert_to_finite_matrix", "count_shared_rows", "find_provenance"]
 
@@ -106,6 +111,7 @@ def _count_vectors_among(estimator: Any, X: Any) -> tuple[int, int]:
 
 def _has_other_targets(model: Any, y: np.ndarray) -> bool:
     """Whether number or variance of the targets differ from those of the training targets."""
+    model = model.evidence_model_ if is_sampled(model) else model
     outputs = list(getattr(model, "outputs_", []))
     posterior = getattr(outputs[0], "posterior", None) if len(outputs) == 1 else None
     if posterior is None or y.dtype.kind != "f":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
-from relvec.describing import models_counts
+from relvec.describing import is_sampled, models_counts
 from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import BiasVariance, compute_bias_variance
 from relvec.reporting.classification_figures import make_classification_figures
@@ -18,7 +18,12 @@ from relvec.reporting.evidence import (
     EvidenceSummary,
     compute_evidence_summary,
 )
-from relvec.reporting.figures import make_relevance_figure, make_trace_figure, make_weight_figure
+from relvec.reporting.figures import (
+    Figure,
+    make_relevance_figure,
+    make_trace_figure,
+    make_weight_figure,
+)
 from relvec.reporting.findings import collect_findings
 from relvec.reporting.metrics import (
     COUNT_METRICS,
@@ -33,6 +38,11 @@ from relvec.reporting.page import Page, Section, render_figure, render_model_fac
 from relvec.reporting.predictions import PredictionSet, RefitError, cross_validate, predict_rows
 from relvec.reporting.provenance import count_shared_rows
 from relvec.reporting.regression_figures import make_regression_figures
+from relvec.reporting.sampling import (
+    EVIDENCE_NOTE,
+    get_evidence_subject,
+    render_sampling_section,
+)
 from relvec.reporting.subject import Subject
 from relvec.reporting.summary import make_lead, make_subtitle, make_tiles
 from relvec.reporting.tables import (
@@ -191,13 +201,18 @@ def make_report(
         sample.name: {metric.key: metric.compute(sample) for metric in metrics}
         for sample in samples
     }
-    facts, gain = compute_evidence_summary(subject), compute_held_out_gain(subject, samples[-1])
+    facts = compute_evidence_summary(get_evidence_subject(subject))
+    gain = compute_held_out_gain(subject, samples[-1])
     split = _decompose_error(subject, n_fits, random_state, problems)
     own = samples[-1 if held_out is None else -2]
     noise = assess_noise(subject, own)
     heading = title or f"{type(subject.model).__name__}: {target}"
     sections = _sections(subject, samples, metrics, values, _evidence(subject, facts, gain), split)
-    if noise is not None:
+    if is_sampled(subject.model):
+        content = render_sampling_section(subject)
+        position = [each.key for each in sections].index("evidence")
+        sections.insert(position, Section("sampling", "Sampling", content))
+    elif noise is not None:
         # after the plots, before evidence, weights and model
         position = [each.key for each in sections].index("evidence")
         title_and_content = render_noise_section(subject, own, noise)
@@ -300,6 +315,8 @@ def _decompose_error(
     """Compute the bias–variance decomposition of a regression; None if it cannot be refitted."""
     split = None
     is_gaussian = not subject.is_classifier and not subject.counts_events
+    # for a sampled model, variance over bootstrap samples would take as many runs of the chains
+    is_gaussian = is_gaussian and not is_sampled(subject.model)
     if subject.are_training and is_gaussian and n_fits > 1:
         with _record_failure(problems, "No bias–variance decomposition"):
             split = compute_bias_variance(subject, n_fits, seed)
@@ -316,15 +333,16 @@ def _sections(
 ) -> list[Section]:
     evaluated = samples[-1]
     draw = make_classification_figures if subject.is_classifier else make_regression_figures
-    shared = [
-        make_relevance_figure(subject),
-        make_weight_figure(subject),
-        make_trace_figure(subject),
-    ]
+    is_average = is_sampled(subject.model)
+    shared: list[Figure | None] = []
+    if not is_average:
+        shared.append(make_relevance_figure(subject))
+        shared += [make_weight_figure(subject), make_trace_figure(subject)]
     figures = [*draw(subject, evaluated), *(each for each in shared if each is not None)]
     quality = f'<div class="card across">{render_metric_table(metrics, samples, values)}</div>'
+    notes = _describe_metrics(samples, has_short_chains=is_average)
     sections = [
-        Section("performance", "Predictive performance", f"{quality}{_describe_metrics(samples)}"),
+        Section("performance", "Predictive performance", f"{quality}{notes}"),
         Section(
             "plots",
             "Plots",
@@ -335,6 +353,8 @@ def _sections(
     if split is not None:
         content = f'<div class="card">{render_bias_variance(split)}</div>'
         sections.insert(1, Section("bias-variance", "Bias–variance decomposition", content))
+    if is_average:  # whose weights differ from draw to draw
+        return [*sections, Section("model", "Model", render_model_facts(subject))]
     weights = f'<div class="card">{render_weight_table(subject)}</div>'
     title = f"{subject.units.capitalize()} and weights"
     sections.append(Section("weights", title, weights))
@@ -343,7 +363,8 @@ def _sections(
 
 
 def _evidence(subject: Subject, facts: EvidenceSummary, gain: HeldOutGain | None) -> str:
-    note = "All values refer to the training rows"
+    note = f"{EVIDENCE_NOTE} " if is_sampled(subject.model) else ""
+    note += "All values refer to the training rows"
     note += "." if gain is None else ", except the held-out gain."
     if not subject.are_training:
         note += " The given rows are not the training rows, so the likelihood is not available."
@@ -351,7 +372,7 @@ def _evidence(subject: Subject, facts: EvidenceSummary, gain: HeldOutGain | None
     return f'<div class="card across">{table}</div><p class="caption">{note}</p>'
 
 
-def _describe_metrics(samples: list[PredictionSet]) -> str:
+def _describe_metrics(samples: list[PredictionSet], *, has_short_chains: bool) -> str:
     """Explain which metrics are optimistic and which evaluate the model."""
     notes = []
     if any(sample.is_training for sample in samples):
@@ -361,6 +382,11 @@ def _describe_metrics(samples: list[PredictionSet]) -> str:
             "Cross-validation refits the model from scratch in each fold, length-scales included, "
             "and assumes independent rows. Its metrics pool the out-of-fold predictions of all "
             "rows; the mean over folds, which relvec fit shows, differs slightly."
+        )
+    if has_short_chains and any(sample.is_cross_validated for sample in samples):
+        notes.append(
+            "Its chains are short, at most 2 of 200 draws, which adds a few percent to the "
+            "variance of the predicted function."
         )
     if len(samples) > 1:
         notes.append("Evaluate the model by the last column; the plots show its rows.")

@@ -16,6 +16,7 @@ from relvec.describing import (
     check_labels,
     get_feature_names,
     get_final_estimator,
+    is_sampled,
     lacks_exposure,
     lacks_noise,
     match_container,
@@ -106,7 +107,8 @@ class Subject:
         check_is_fitted(estimator)
         check_choice("rows", rows, ROWS)
         model = get_final_estimator(estimator)
-        if not hasattr(model, "relevance_") or not (is_classifier(model) or is_regressor(model)):
+        is_ours = hasattr(model, "relevance_") or is_sampled(model)
+        if not is_ours or not (is_classifier(model) or is_regressor(model)):
             raise TypeError(
                 "A report needs a fitted regressor or classifier of relvec, or a pipeline that "
                 f"ends in one; got {type(model).__name__}."
@@ -146,7 +148,8 @@ class Subject:
     @property
     def unit(self) -> str:
         """What a weight belongs to: a "relevance vector", a "feature" or a "basis function"."""
-        atoms = self.model.atoms_
+        model = self.model
+        atoms = model.candidate_atoms_ if is_sampled(model) else model.atoms_
         if self.is_pairwise or hasattr(atoms, "centers"):
             return "relevance vector"
         return "feature" if isinstance(atoms, ColumnAtoms) else "basis function"

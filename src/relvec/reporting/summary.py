@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relvec.describing import find_transform, summarise_fit
+from relvec.describing import find_transform, is_sampled, summarise_fit, summarise_sampling
 from relvec.reporting.chart import format_number
 from relvec.reporting.evidence import EvidenceSummary, has_simple_noise
 from relvec.reporting.predictions import PredictionSet
@@ -28,8 +28,7 @@ def make_lead(
 ) -> str:
     """Return the main metrics on the rows by which the model is evaluated, and its size."""
     evaluated = samples[-1]
-    metrics, kept = values[evaluated.name], len(subject.model.relevance_)
-    size = f"The model has {subject.count_units(kept) if kept else f'no {subject.units}'}."
+    metrics, size = values[evaluated.name], _describe_size(subject)
     rows = "training rows" if evaluated.is_training else "held-out rows"
     if evaluated.is_cross_validated:
         rows = f"{rows} ({evaluated.name})"
@@ -49,6 +48,14 @@ def make_lead(
         f"{_describe_r_squared(metrics['r2'])}. 95 % intervals cover "
         f"{100 * metrics['coverage_95']:.1f} % of the targets. {size}"
     )
+
+
+def _describe_size(subject: Subject) -> str:
+    if is_sampled(subject.model):
+        size = format_number(summarise_sampling(subject.model).n_active.mean)
+        return f"The model is an average over sampled models of {size} {subject.units} on average."
+    kept = len(subject.model.relevance_)
+    return f"The model has {subject.count_units(kept) if kept else f'no {subject.units}'}."
 
 
 def _describe_r_squared(r_squared: float) -> str:
@@ -76,8 +83,27 @@ def _noise_tiles(subject: Subject, noise_std: float) -> list[tuple[str, str]]:
     return tiles
 
 
+def _make_sampling_tiles(subject: Subject) -> list[tuple[str, str]]:
+    """Return the main numbers of a sampled model: posterior means, and its convergence."""
+    summary = summarise_sampling(subject.model)
+    units = f"{subject.units} (mean), of {summary.n_candidates} candidates"
+    tiles = [("rows", str(subject.n_rows)), (units, format_number(summary.n_active.mean))]
+    if subject.is_classifier:
+        tiles.append(("classes", str(len(subject.classes))))
+    if summary.noise_std is not None:
+        tiles.append(("noise (standard deviation)", format_number(summary.noise_std.mean)))
+    tiles.append(("draws", str(summary.n_chains * summary.n_draws)))
+    if summary.r_hat == summary.r_hat:
+        tiles.append(("largest R-hat", f"{summary.r_hat:.3f}"))
+        tiles.append(("smallest effective sample size", f"{summary.ess:.0f}"))
+    tiles.append(("converged", "yes" if summary.converged else "no"))
+    return tiles
+
+
 def make_tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
     """Return the main numbers of the fit with their names."""
+    if is_sampled(subject.model):
+        return _make_sampling_tiles(subject)
     summary = summarise_fit(subject.model)
     assert summary is not None
     tiles = [

@@ -101,6 +101,28 @@ def fit(
             "times rate. It is not used as a feature.",
         ),
     ] = None,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample",
+            help="Sample the posterior: the model is an average over all plausible models, and "
+            "columns have inclusion probabilities. Slower.",
+        ),
+    ] = False,
+    chains: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of Markov chains of --sample. Default: 4."),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=4, help="Draws of each chain that --sample keeps. Default: 500."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of processes for the chains. Default: 1."),
+    ] = None,
     folds: Annotated[int, typer.Option(metavar="K", help="Number of cross-validation folds.")] = 5,
     no_cv: Annotated[
         bool, typer.Option("--no-cv", help="Fit without cross-validation; faster.")
@@ -131,6 +153,7 @@ def fit(
     def work(console: CommandConsole) -> None:
         from relvec.cli.fitting import FitRequest, fit_command
         from relvec.cli.noise_options import NoiseRequest
+        from relvec.cli.sampling import SampleRequest
 
         fit_command(
             console,
@@ -153,6 +176,7 @@ def fit(
                     exposure=exposure,
                     transform=target_transform,
                 ),
+                sample=SampleRequest(sample, chains, draws, jobs),
                 folds=folds,
                 with_cv=not no_cv,
                 seed=seed,

@@ -7,7 +7,7 @@ from typing import Any
 from relvec.cli.console import escape_controls
 from relvec.cli.errors import format_names
 from relvec.cli.limits import LIMITS
-from relvec.cli.models import MODELS, model_title
+from relvec.cli.models import MODELS, SAMPLED, model_title
 from relvec.cli.noise_options import noise_lines
 from relvec.cli.summaries.parts import (
     bar_chart,
@@ -19,6 +19,7 @@ from relvec.cli.summaries.parts import (
     legend,
     table,
 )
+from relvec.cli.summaries.sampling import inclusion_chart, sampling_lines
 
 __all__ = ["CV_COLUMNS", "DEFINITIONS", "cv_tables", "fit_summary", "importance_parts"]
 
@@ -56,7 +57,10 @@ def fit_summary(facts: dict[str, Any]) -> list[Any]:
         parts += [_main_result(facts), *cv_tables(facts)]
     else:
         parts.append("Not cross-validated: the accuracy on new rows is not known.")
-    return [*parts, "", key_values(model_lines(facts)), *importance_parts(facts)]
+    parts += ["", key_values(model_lines(facts))]
+    if "sampling" in facts:
+        parts += inclusion_chart(facts)
+    return parts + importance_parts(facts)
 
 
 def headline(facts: dict[str, Any]) -> str:
@@ -82,6 +86,9 @@ def _main_result(facts: dict[str, Any]) -> str:
         result = f"Deviance on held-out rows: {format_number(metrics['deviance']['mean'])}"
     else:
         result = f"Error rate on held-out rows: {format_percent(metrics['error_rate'])}"
+    if "sampling" in facts:
+        size = format_number(facts["sampling"]["n_active"]["mean"])
+        return f"{result} (average over models of {size} basis functions)"
     n, noun = facts["n_basis_functions"], _basis_noun(facts)
     return f"{result} ({n} {noun.removesuffix('s') if n == 1 else noun})"
 
@@ -105,6 +112,8 @@ def cv_tables(facts: dict[str, Any]) -> list[Any]:
         f"Mean over the held-out rows of {results['folds']} folds ± standard error; ← marks the "
         "fitted model."
     )
+    if facts["model"] in SAMPLED.values():
+        folds += " Folds of the sampled model have at most 2 chains of 200 draws."
     definitions = [DEFINITIONS[key] for key, _, _ in columns if key in DEFINITIONS]
     return [table(headers, rows), legend(folds, *definitions)]
 
@@ -113,8 +122,11 @@ def model_lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     """List the properties of the fitted model."""
     noun = _basis_noun(facts)
     of_rows = f" of {facts['rows']['used']} rows" if noun == "relevance vectors" else ""
-    lines = [("model", _describe_choice(facts)), (noun, f"{facts['n_basis_functions']}{of_rows}")]
-    lines += noise_lines(facts)
+    lines = [("model", _describe_choice(facts))]
+    if "sampling" in facts:
+        lines += sampling_lines(facts)
+    else:
+        lines += [(noun, f"{facts['n_basis_functions']}{of_rows}"), *noise_lines(facts)]
     ours = facts.get("cross_validation", {}).get("models", {}).get(facts["model"], {})
     if "coverage" in ours:
         lines.append(
