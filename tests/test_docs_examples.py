@@ -184,3 +184,13 @@ def test_counts(printed: str) -> None:
     assert 1.0 < float(gain[0][0]) < 4.0
     assert float(gain[0][1]) > 10.0
     assert "tied: the band covers the true rate at" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", ["sampling"], indirect=True)
+def test_sampling(printed: str) -> None:
+    ((one,), (many,)) = numbers(r"the band covers (\d+) %", printed)
+    assert many > one + 10.0
+    shares = [row[0] for row in numbers(r"(0\.\d\d)  sensor", printed)]
+    assert shares == sorted(shares, reverse=True)
+    assert "evidence: sensor A + dose" in printed
