@@ -188,6 +188,19 @@ def test_four_rows():
     assert np.abs(state.latent).max() < 100.0
 
 
+def test_models_of_all_atoms():
+    # the beta-binomial prior has no odds of a model that is larger than that
+    sampler = make_sampler(size_prior=None)
+    rng = np.random.default_rng(0)
+    state = sampler.init(rng, np.arange(3))
+    odds = state.models[0].log_odds
+    assert np.isfinite(odds[:3]).all()
+    assert odds[3] == -np.inf
+    for _ in range(20):
+        state = sampler.step(state, rng)
+    assert np.isfinite(state.latent).all()
+
+
 def test_atoms_and_targets_must_have_the_same_rows():
     atoms = prepare_atoms(DenseDictionary(np.eye(4)))
     with pytest.raises(ValueError, match="atoms have 4 rows, the targets 3"):

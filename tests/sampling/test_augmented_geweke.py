@@ -25,7 +25,7 @@ from relvec.sampling import (
 
 N_ROWS, N_ATOMS = 5, 3
 PENALTY, CONSTANT = 0.5, 2.0
-OFFSET = np.array([0.3, -0.5, 0.0, 0.2, 0.0])
+OFFSET = np.array([2.0, 1.5, 0.0, 1.0, 2.0])  # large: errors in its sign are seen
 PHI = np.random.default_rng(0).normal(size=(N_ROWS, N_ATOMS))
 ATOMS = prepare_atoms(DenseDictionary(PHI), scaling="deviation")
 GRID = PrecisionGrid(0.5, 4.0, n_levels=2)
@@ -108,6 +108,7 @@ def statistics(latent, sizes, parameters, noise, target):
     return np.concatenate(
         [
             f[0],
+            f.mean(axis=0),
             f[1] ** 2,
             bounded(latent[:, 0]) * t,
             t**2,

@@ -42,6 +42,14 @@ def test_some_atoms_are_scaled(Phi):
     assert atoms.column_norm[[1, 2, 3, 5]].tolist() == [1.0, 1.0, 1.0, 1.0]
 
 
+def test_atoms_that_are_not_finite_are_unusable(Phi):
+    Phi[3, 0], Phi[4, 1], Phi[5, 3] = np.nan, np.inf, 1e200
+    atoms = prepare_atoms(DenseDictionary(Phi), scaling="deviation")
+    assert atoms.usable.tolist() == [False, False, False, False, True, True]
+    assert np.isfinite(atoms.values).all()
+    assert np.isfinite(atoms.column_mean).all()
+
+
 def test_unknown_scaling_is_refused(Phi):
     with pytest.raises(ValueError, match="scaling must be one of"):
         prepare_atoms(DenseDictionary(Phi), scaling="unit")

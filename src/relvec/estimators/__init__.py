@@ -8,6 +8,12 @@ from relvec.estimators.denoising import SmoothDenoiser
 from relvec.estimators.density import SparseBayesDensity
 from relvec.estimators.optima import OptimaReport, explore_optima
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
+from relvec.estimators.sampled import (
+    SampledRVMClassifier,
+    SampledRVMRegressor,
+    SampledSparseBayesClassifier,
+    SampledSparseBayesRegressor,
+)
 from relvec.estimators.selection import DRVMRegressor, PFCVMClassifier
 from relvec.learning.density import PeakScan
 
@@ -19,6 +25,10 @@ __all__ = [
     "PeakScan",
     "RVMClassifier",
     "RVMRegressor",
+    "SampledRVMClassifier",
+    "SampledRVMRegressor",
+    "SampledSparseBayesClassifier",
+    "SampledSparseBayesRegressor",
     "SmoothDenoiser",
     "SparseBayesClassifier",
     "SparseBayesCountRegressor",

@@ -35,6 +35,7 @@ from relvec.estimators._output import FittedOutput, RegressionFit
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
 from relvec.estimators._regression_plan import RegressionPlan
 from relvec.estimators._robust import ROBUST_KINDS
+from relvec.estimators._sample_posterior import SamplePosteriorMixin
 from relvec.estimators._solvers import read_precision, resolve_solver
 from relvec.estimators._target_transform import NO_KNOWN_NOISE
 from relvec.evidence import NOISE_FLOOR
@@ -65,6 +66,7 @@ class BaseSparseBayesRegressor(
     FittedAttributesMixin,
     NoisePredictionMixin,
     LeaveOneOutMixin,
+    SamplePosteriorMixin,
     CallbackSupportMixin,
     MultiOutputMixin,
     RegressorMixin,

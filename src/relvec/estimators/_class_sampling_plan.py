@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from relvec._typing import IndexArray, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
 from relvec.estimators._classification_plan import compute_class_prior
-from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._drawn_functions import build_functions
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_classes import SampledClassModel, compute_log_probability
 from relvec.estimators._sampling_plan import (
@@ -24,15 +24,17 @@ from relvec.estimators._sampling_plan import (
 )
 from relvec.sampling import (
     AugmentedSampler,
+    AugmentedScaleSampler,
     BernoulliAugmentation,
     BetaBinomialSize,
     Chain,
     Draw,
     ExponentialSize,
     PreparedAtoms,
+    Sampler,
+    ScaledAtoms,
     SizePrior,
     SoftmaxAugmentation,
-    StoredDraws,
     join_chains,
     prepare_atoms,
 )
@@ -43,6 +45,9 @@ __all__ = ["ClassSamplingPlan"]
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSamplingPlan(SamplingPlan):
     """Options of a sampled classifier, resolved to objects."""
+
+    scales: str | None
+    """"shared" or "ard" length-scale factors are sampled; None if they are fixed."""
 
     def run(
         self,
@@ -69,22 +74,32 @@ class ClassSamplingPlan(SamplingPlan):
             if n_classes == 2
             else SoftmaxAugmentation(labels, n_classes, data.weight)
         )
-        sampler = AugmentedSampler(
-            atoms, augmentation, grid=self.grid, size_prior=self._find_size_prior(bound)
+        sampler: Sampler[Any] = AugmentedSampler(
+            atoms, augmentation, grid=self.grid, size_prior=self._find_size_prior()
         )
+        scaled = self.find_scaled_atoms(self.scales, bound, data.X)
+        if scaled is not None:
+            sampler = AugmentedScaleSampler(
+                sampler,
+                scaled,
+                data.X,
+                data.weight,
+                scaling=~bound.is_localised,
+                prior_std=self.tuning.scale_std,
+            )
         n_latent = augmentation.n_latent
         # The sampler numbers the atoms of all latent functions; each starts with all of `start`.
         start = np.concatenate([k * (atoms.n_atoms + 1) + start for k in range(n_latent)])
-        record = LogitRecorder(atoms, self.choose_monitored_rows(labels), n_latent)
+        rows = self.choose_monitored_rows(labels)
+        record = LogitRecorder(atoms, rows, n_latent, scaled, data.X)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
         return self.build_fit(chains, packed, atoms, bound, data, novelty, record)
 
-    def _find_size_prior(self, bound: BoundBasis) -> SizePrior:
+    def _find_size_prior(self) -> SizePrior:
         if isinstance(self.size_prior, SizePrior):
             return self.size_prior
-        if not isinstance(self.size_prior, str):
-            return ExponentialSize(float(self.size_prior))
-        return ExponentialSize(1.0) if bound.is_localised.all() else BetaBinomialSize()
+        is_auto = isinstance(self.size_prior, str)
+        return BetaBinomialSize() if is_auto else ExponentialSize(float(self.size_prior))
 
     def build_fit(
         self,
@@ -103,7 +118,7 @@ class ClassSamplingPlan(SamplingPlan):
         functions, inclusion = [], []
         for k in range(record.n_latent):
             own = function == k
-            functions.append(_build_functions(stored, atoms, bound, own, atom))
+            functions.append(build_functions(stored, atoms, bound, own, atom, record.scaled))
             present = np.bincount(atom[own & is_atom], minlength=atoms.n_atoms)
             inclusion.append(present / len(stored))
         uses = bound.atoms.find_used_features(data.X.shape[1])
@@ -124,49 +139,42 @@ class ClassSamplingPlan(SamplingPlan):
         )
 
 
-def _build_functions(
-    stored: StoredDraws, atoms: PreparedAtoms, bound: BoundBasis, own: np.ndarray, atom: IndexArray
-) -> DrawnFunctions:
-    """Return one latent function of all draws; `own` marks its entries among those of the draws."""
-    n_draws, draw = len(stored), stored.draw_of_atom
-    is_atom, is_constant = own & (atom < atoms.n_atoms), own & (atom == atoms.n_atoms)
-    index, which = atom[is_atom], draw[is_atom]
-    coef = stored.weights[is_atom] / atoms.column_norm[index].astype(stored.weights.dtype)
-    intercept = np.zeros(n_draws)
-    intercept[draw[is_constant]] = stored.weights[is_constant]
-    # centred atoms: sum_i w_i (phi_i - m_i) + w_0
-    intercept -= np.bincount(which, coef * atoms.column_mean[index], minlength=n_draws)
-    used = np.unique(index)
-    return DrawnFunctions(
-        bound.atoms.subset(used),
-        np.concatenate([[0], np.cumsum(np.bincount(which, minlength=n_draws))]),
-        np.searchsorted(used, index),
-        coef,
-        intercept,
-        np.empty((n_draws, 0)),
-    )
-
-
 class LogitRecorder:
     """Quantities of a draw whose convergence is monitored: size, log posterior, probabilities."""
 
-    def __init__(self, atoms: PreparedAtoms, rows: IndexArray, n_latent: int) -> None:
-        self._values, self.n_latent = atoms.values[:, rows], n_latent
+    def __init__(
+        self,
+        atoms: PreparedAtoms,
+        rows: IndexArray,
+        n_latent: int,
+        scaled: ScaledAtoms | None,
+        X: Any,
+    ) -> None:
+        self._atoms, self._values, self.n_latent = atoms, atoms.values[:, rows], n_latent
+        self.scaled, self._X = scaled, X[rows]
+        n_scales = 0 if scaled is None else len(scaled.groups)
         self.names = ["n_active", "log_posterior"]
-        n_odds = max(1, n_latent)
-        self.names += [f"log_odds[{i}, {k}]" for i in range(len(rows)) for k in range(n_odds)]
+        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_scales)]
+        name = "log_odds" if n_latent == 1 else "log_probability"
+        self.names += [f"{name}[{i}, {k}]" for i in range(len(rows)) for k in range(n_latent)]
 
     def __call__(self, draw: Draw) -> Vector:
-        """Return number of atoms, log posterior and log odds of the classes at some rows."""
-        function, atom = np.divmod(draw.active, len(self._values))
-        logits = np.stack(
-            [
-                draw.weights[function == k] @ self._values[atom[function == k]]
-                for k in range(self.n_latent)
-            ]
-        )
+        """Return size, log posterior, parameters and log odds of the classes at some rows."""
+        logits = self._evaluate(draw)
         log = compute_log_probability(logits)
         # the log odds of the second of two classes; log probabilities of several
         shown = logits[0] if self.n_latent == 1 else log.ravel()
-        n_active = float(np.count_nonzero(atom < len(self._values) - 1))
-        return np.concatenate([[n_active, draw.log_posterior], shown])
+        n_active = float(np.count_nonzero(draw.active % len(self._values) != len(self._values) - 1))
+        return np.concatenate([[n_active, draw.log_posterior], draw.parameters, shown])
+
+    def _evaluate(self, draw: Draw) -> Matrix:
+        """Return the latent functions of a draw at the monitored rows, shape (n_latent, n_rows)."""
+        if self.scaled is not None:
+            each = []
+            for active, weights, intercept in self._atoms.split_draw(draw):
+                columns = self.scaled.subset(active).at(draw.parameters).evaluate(self._X)
+                each.append(columns @ weights + intercept)
+            return np.stack(each)
+        function, atom = np.divmod(draw.active, len(self._values))
+        own = [function == k for k in range(self.n_latent)]
+        return np.stack([draw.weights[one] @ self._values[atom[one]] for one in own])

@@ -22,6 +22,7 @@ from relvec.estimators._inputs import read_weight, validate_inputs, warn_about_w
 from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._plan import Data, make_monitor, resolve_common_options
+from relvec.estimators._sample_posterior import SamplePosteriorMixin
 from relvec.estimators._solvers import read_precision, resolve_latent_solver
 from relvec.priors import InverseGamma
 from relvec.solvers import Monitor, TiedLaplaceSolver
@@ -30,7 +31,12 @@ __all__ = ["BaseSparseBayesClassifier", "validate_class_data"]
 
 
 class BaseSparseBayesClassifier(
-    BasisMixin, DecisionMixin, CallbackSupportMixin, ClassifierMixin, NotebookMixin
+    BasisMixin,
+    DecisionMixin,
+    SamplePosteriorMixin,
+    CallbackSupportMixin,
+    ClassifierMixin,
+    NotebookMixin,
 ):
     """Base class of classifiers; subclasses add options and the basis they describe."""
 

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.bases.base import Atoms
-from relvec.sampling import ScaledAtoms
+from relvec.bases.base import Atoms, BoundBasis
+from relvec.sampling import PreparedAtoms, ScaledAtoms, StoredDraws
 
-__all__ = ["DrawnFunctions"]
+__all__ = ["DrawnFunctions", "build_functions"]
 
 BLOCK_ENTRIES = 4_000_000
 """Largest number of values of all draws that are in memory at a time."""
@@ -104,3 +104,32 @@ class DrawnFunctions:
         order = np.argsort(inverse, kind="stable")
         bounds = np.cumsum(np.bincount(inverse, minlength=len(unique)))
         yield from zip(np.split(order, bounds[:-1]), unique, strict=True)
+
+
+def build_functions(
+    stored: StoredDraws,
+    atoms: PreparedAtoms,
+    bound: BoundBasis,
+    own: np.ndarray,
+    atom: IndexArray,
+    scaled: ScaledAtoms | None = None,
+) -> DrawnFunctions:
+    """Return one latent function of all draws; `own` marks its entries among those of the draws."""
+    n_draws, draw = len(stored), stored.draw_of_atom
+    is_atom, is_constant = own & (atom < atoms.n_atoms), own & (atom == atoms.n_atoms)
+    index, which = atom[is_atom], draw[is_atom]
+    coef = stored.weights[is_atom] / atoms.column_norm[index].astype(stored.weights.dtype)
+    intercept = np.zeros(n_draws)
+    intercept[draw[is_constant]] = stored.weights[is_constant]
+    # centred atoms: sum_i w_i (phi_i - m_i) + w_0
+    intercept -= np.bincount(which, coef * atoms.column_mean[index], minlength=n_draws)
+    used = np.unique(index)
+    return DrawnFunctions(
+        bound.atoms.subset(used),
+        np.concatenate([[0], np.cumsum(np.bincount(which, minlength=n_draws))]),
+        np.searchsorted(used, index),
+        coef,
+        intercept,
+        np.empty((n_draws, 0)) if scaled is None else stored.parameters,
+        None if scaled is None else scaled.subset(used),
+    )

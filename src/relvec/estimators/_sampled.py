@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_integer
+from relvec._compat import to_arviz
 from relvec._typing import IndexArray, Vector
 from relvec.bases.base import Atoms
 from relvec.estimators._sampling_plan import SampledFit
@@ -67,6 +68,18 @@ class SampledMixin:
         """
         check_is_fitted(self)
         return summarise_chains(self.traces_)
+
+    def to_arviz(self) -> Any:
+        """Return the monitored quantities in the data structure of ArviZ.
+
+        Returns
+        -------
+        data : arviz.InferenceData or xarray.DataTree
+            Inference data up to ArviZ 0.23, a data tree from ArviZ 1 on. Needs the extra ``mcmc``.
+        """
+        check_is_fitted(self)
+        traces = dict(self.traces_)
+        return to_arviz(traces, sample_stats={"lp": traces.pop("log_posterior")})
 
     def inclusion_table(self, n_most: int | None = None) -> list[tuple[str, float]]:
         """List basis functions with the probability that they are in the model, highest first.

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from relvec._typing import IndexArray, Matrix, Vector
+from relvec._typing import ArrayLike, IndexArray, Matrix, Vector
 from relvec.error_bars import Novelty
-from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._drawn_functions import BLOCK_ENTRIES, DrawnFunctions
 from relvec.estimators._novelty_draws import add_novelty_draws
 from relvec.likelihoods import DrawMixturePrediction, NoiseMixture, TargetTransform
 
 __all__ = ["SampledOutput"]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedPrediction:
+    """Predictive distributions of many rows, of which only a block is in memory at a time."""
+
+    predict: Callable[[slice], DrawMixturePrediction]
+    blocks: list[slice]
+
+    def _join(self, ask: Callable[[DrawMixturePrediction], np.ndarray]) -> np.ndarray:
+        return np.concatenate([ask(self.predict(rows)) for rows in self.blocks])
+
+    @property
+    def mean(self) -> Vector:
+        """Mean of a new target."""
+        return self._join(lambda prediction: prediction.mean)
+
+    @property
+    def std(self) -> Vector:
+        """Standard deviation of a new target."""
+        return self._join(lambda prediction: prediction.std)
+
+    def interval(self, coverage: float) -> Matrix:
+        """Return central intervals of probability `coverage`, shape (n_rows, 2)."""
+        return self._join(lambda prediction: prediction.interval(coverage))
+
+    def quantile(self, level: float) -> Vector:
+        """Return the quantile of each target at probability `level`."""
+        return self._join(lambda prediction: prediction.quantile(level))
+
+    def log_density(self, target: ArrayLike) -> Vector:
+        """Return the log density of observed targets."""
+        targets = np.asarray(target)
+        each = [self.predict(rows).log_density(targets[rows]) for rows in self.blocks]
+        return np.concatenate(each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +62,9 @@ class SampledOutput:
     active: IndexArray
     """Atoms that are in the model of at least one draw, as columns of the dictionary."""
     novelty: Novelty | None = None
+    df: Vector | None = None
+    """Degrees of freedom of Student-t noise of each draw; None for Gaussian noise. The noise
+    variance is then the squared scale."""
     transform: TargetTransform | None = None
     """None: targets are not transformed."""
 
@@ -43,8 +82,22 @@ class SampledOutput:
 
     def predict_target(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
-    ) -> DrawMixturePrediction:
+    ) -> DrawMixturePrediction | BlockedPrediction:
         """Predictive distribution of new targets or, without noise, of the function."""
+
+        def predict(rows: slice) -> DrawMixturePrediction:
+            variance = None if row_variance is None else row_variance[rows]
+            return self._predict_rows(X[rows], include_noise, variance)
+
+        n_rows, step = X.shape[0], max(1, BLOCK_ENTRIES // max(len(self.functions), 1))
+        if n_rows <= step:
+            return predict(slice(None))
+        blocks = [slice(start, start + step) for start in range(0, n_rows, step)]
+        return BlockedPrediction(predict, blocks)
+
+    def _predict_rows(
+        self, X: Any, include_noise: bool, row_variance: Vector | None
+    ) -> DrawMixturePrediction:
         values = self.functions.evaluate(X)
         variances = np.zeros((1, values.shape[1]))
         if include_noise:
@@ -56,7 +109,8 @@ class SampledOutput:
             away = np.sqrt(fallback.kept)[:, None] * (values - mean[:, None])
             values = (mean + fallback.shift)[:, None] + away
             variances = variances + (fallback.spread**2 + fallback.process)[:, None]
-        return DrawMixturePrediction(values, variances)
+        is_student = include_noise and row_variance is None
+        return DrawMixturePrediction(values, variances, self.df if is_student else None)
 
     def covariance(
         self, X: Any, include_noise: bool = True, row_variance: Vector | None = None
@@ -73,7 +127,12 @@ class SampledOutput:
             covariance = away @ away.T + np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
         if include_noise:
-            noise = self.noise_variance.mean() if row_variance is None else row_variance
+            noise = self.noise_variance
+            if self.df is not None:
+                with np.errstate(divide="ignore"):
+                    factor = self.df / np.maximum(self.df - 2.0, 0.0)
+                noise = noise * factor
+            noise = noise.mean() if row_variance is None else row_variance
             covariance.flat[:: len(covariance) + 1] += noise
         return np.asarray(covariance)
 
@@ -104,5 +163,8 @@ class SampledOutput:
             variance = (
                 self.noise_variance[chosen] if row_variance is None else row_variance[:, None]
             )
-            draws = draws + np.sqrt(variance) * rng.standard_normal(draws.shape)
+            noise = rng.standard_normal(draws.shape)
+            if self.df is not None and row_variance is None:
+                noise *= np.sqrt(self.df[chosen] / rng.chisquare(self.df[chosen], draws.shape))
+            draws = draws + np.sqrt(variance) * noise
         return np.asarray(draws)

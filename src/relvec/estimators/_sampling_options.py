@@ -12,7 +12,10 @@ from relvec._checks import check_bool, check_choice, check_integer, check_positi
 from relvec.estimators._options import option, with_options
 from relvec.sampling import ChainTuning, PrecisionGrid, SizePrior
 
-__all__ = ["SamplingOptions", "resolve_sampling_options"]
+__all__ = ["SCALE_KINDS", "SamplingOptions", "resolve_sampling_options", "resolve_scales"]
+
+SCALE_KINDS = ("auto", "shared", "ard", "fixed")
+"""Ways to treat the length-scales of kernels."""
 
 
 def _check_auto_or_integer(name: str, value: Any, *, minimum: int) -> None:
@@ -44,8 +47,9 @@ class SamplingOptions:
     ----------
     size_prior : "auto", float or SizePrior, default="auto"
         Prior of the number of basis functions in the model. A number is the log prior odds against
-        each of them, in nats. "auto" is ``log(n_samples) / 2`` for kernels, as in the BIC, and
-        `BetaBinomialSize` for explicit columns, where it corrects for the number of columns.
+        each of them, in nats. "auto" is ``log(n_samples) / 2``, as in the BIC, for a
+        regression on kernels; otherwise `BetaBinomialSize`, which corrects for the number of
+        candidates.
     precision_grid : PrecisionGrid, optional
         Prior of the precision of each weight: values of equal probability.
     n_chains : int, default=4
@@ -84,6 +88,13 @@ class SamplingOptions:
     n_jobs: int | None = option(default=None)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
+
+
+def resolve_scales(kind: str, evidence_model: Any) -> str | None:
+    """Return which length-scale factors are sampled; None if they are fixed."""
+    if kind == "auto":
+        kind = "shared" if hasattr(evidence_model, "learnt_length_scales_") else "fixed"
+    return None if kind == "fixed" else kind
 
 
 def resolve_sampling_options(options: Any) -> dict[str, Any]:

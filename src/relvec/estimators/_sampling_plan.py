@@ -26,6 +26,7 @@ from relvec.sampling import (
     CollapsedSampler,
     Draw,
     ExponentialSize,
+    HorseshoeSampler,
     LengthScaleSampler,
     PrecisionGrid,
     Sampler,
@@ -134,6 +135,15 @@ class SamplingPlan:
         )
         return chains, tuple(chain.pack(sampler) for chain in chains)
 
+    def find_scaled_atoms(self, kind: str | None, bound: BoundBasis, X: Any) -> ScaledAtoms | None:
+        """Return the atoms as a function of length-scale factors; None if these are fixed."""
+        features = find_scaled_features(bound, X)
+        n_samples, n_atoms = bound.dictionary.shape
+        is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
+        if kind is None or not len(features) or is_dear:
+            return None
+        return ScaledAtoms(bound.atoms, group_features(kind, features), X.shape[1])
+
     def choose_monitored_rows(self, targets: Vector) -> IndexArray:
         """Return rows of low to high targets, whatever their order."""
         ranked = np.argsort(targets, kind="stable")
@@ -149,6 +159,8 @@ class RegressionSamplingPlan(SamplingPlan):
     noise_variance: float | None
     fit_intercept: bool
     low_memory: bool | None
+    weight_prior: str = "inclusion"
+    """"inclusion" or "horseshoe"."""
     scales: str | None
     """"shared" or "ard" length-scale factors are sampled; None if they are fixed."""
 
@@ -194,7 +206,8 @@ class RegressionSamplingPlan(SamplingPlan):
         place = np.argsort(order)
         sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
         rows = self.choose_monitored_rows(data.targets[:, 0])
-        record = Recorder(bound, order, moments, data.X[rows], scaled)
+        n_parameters = 1 if self.weight_prior == "horseshoe" else 0
+        record = Recorder(bound, order, moments, data.X[rows], scaled, n_parameters)
         chains, packed = self.run_chains(sampler, np.sort(place[start]), record, previous, monitor)
         return self.build_fit(chains, packed, order, moments, bound, scaled, novelty, record)
 
@@ -202,6 +215,8 @@ class RegressionSamplingPlan(SamplingPlan):
         self, moments: Moments, order: IndexArray, bound: BoundBasis, data: Data
     ) -> tuple[Sampler[Any], ScaledAtoms | None]:
         """Return the sampler of atoms in a given order, and these as a function of scales."""
+        if self.weight_prior == "horseshoe":
+            return HorseshoeSampler(moments, noise=self.noise_prior), None
         sampler = CollapsedSampler(
             moments,
             grid=self.grid,
@@ -209,16 +224,10 @@ class RegressionSamplingPlan(SamplingPlan):
             noise_prior=self.noise_prior,
             noise_variance=self.noise_variance,
         )
-        if self.scales is None:
+        ordered = bound._replace(atoms=bound.atoms.subset(order))
+        scaled = self.find_scaled_atoms(self.scales, ordered, data.X)
+        if scaled is None:
             return sampler, None
-        features = find_scaled_features(bound, data.X)
-        n_samples, n_atoms = bound.dictionary.shape
-        is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
-        if not len(features) or is_dear:
-            return sampler, None
-        scaled = ScaledAtoms(
-            bound.atoms.subset(order), group_features(self.scales, features), data.X.shape[1]
-        )
         return LengthScaleSampler(
             sampler,
             scaled,
@@ -266,6 +275,12 @@ class RegressionSamplingPlan(SamplingPlan):
         uses = bound.atoms.subset(order[used]).find_used_features(record.n_features)
         draw_of_atom = stored.draw_of_atom
         feature_inclusion = find_feature_inclusion(uses[kept.active], draw_of_atom, len(stored))
+        if self.weight_prior == "horseshoe":
+            # all atoms are in the model; the share of its weight that each keeps, 1 - kappa, is in
+            # the place of the probability (Carvalho, Polson & Scott 2010)
+            kept_share = 1.0 / (1.0 + np.exp(stored.log_lam.astype(np.float64)))
+            sums = np.bincount(stored.active, kept_share, minlength=len(order))
+            inclusion[order] = sums / len(stored)
         slots = [np.sort(order[each]) for each in np.split(stored.active, stored.offset[1:-1])]
         records = np.array([chain.records for chain in chains])
         traces = {name: records[:, :, i] for i, name in enumerate(record.names)}
@@ -282,14 +297,16 @@ class Recorder:
         moments: Moments,
         X: Any,
         scaled: ScaledAtoms | None,
+        n_parameters: int = 0,
     ) -> None:
         self._norm = moments.column_norm[order]
         self._scaled, self._X = scaled, X
         self.n_features = X.shape[1]
         self._values: Matrix = bound.atoms.evaluate(X)[:, order]
-        n_parameters = 0 if scaled is None else len(scaled.groups)
+        n_scales = 0 if scaled is None else len(scaled.groups)
         self.names = ["noise_std", "n_active", "log_posterior"]
-        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_parameters)]
+        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_scales)]
+        self.names += ["log_global_scale"] * n_parameters
         self.names += [f"f[{i}]" for i in range(X.shape[0])]
 
     def __call__(self, draw: Draw) -> Vector:

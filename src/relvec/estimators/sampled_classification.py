@@ -18,7 +18,12 @@ from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
 from relvec.estimators._sampled import SampledMixin
-from relvec.estimators._sampling_options import SamplingOptions, resolve_sampling_options
+from relvec.estimators._sampling_options import (
+    SCALE_KINDS,
+    SamplingOptions,
+    resolve_sampling_options,
+    resolve_scales,
+)
 from relvec.estimators.classification import RVMClassifier, SparseBayesClassifier
 from relvec.estimators.fitted import fitted_basis
 
@@ -31,6 +36,11 @@ class SampledClassificationOptions(SamplingOptions):
 
     Parameters
     ----------
+    sample_length_scales : {"auto", "shared", "ard", "fixed"}, default="auto"
+        Whether length-scales of kernels are sampled, so that probabilities include their
+        uncertainty. "shared" samples one factor of all length-scales, "ard" one for each feature,
+        with a prior around the learnt or given ones; "fixed" keeps these. "auto" is "shared" if
+        they were learnt, else "fixed".
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn: the sample weight of every row is multiplied
         by that of its class.
@@ -41,6 +51,9 @@ class SampledClassificationOptions(SamplingOptions):
         functions again when needed. The sampler stores them.
     """
 
+    sample_length_scales: str = option(
+        default="auto", check=partial(check_choice, choices=SCALE_KINDS)
+    )
     class_weight: Any = option(default=None)
     error_bars: str = option(
         default="novelty", check=partial(check_choice, choices=("novelty", "plain"))
@@ -105,7 +118,8 @@ class BaseSampledClassifier(
         )
         model = evidence_model.class_model_
         chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
-        plan = ClassSamplingPlan(**resolve_sampling_options(options))
+        scales = resolve_scales(options.sample_length_scales, evidence_model)
+        plan = ClassSamplingPlan(**resolve_sampling_options(options), scales=scales)
         novelty = model.novelty if options.error_bars == "novelty" else None
         monitor = self._make_monitor(context)
         fit = plan.run(bound, data, model.active, novelty, chains, monitor)

@@ -19,15 +19,19 @@ from relvec.estimators._options import check_auto_or_bool, check_options, option
 from relvec.estimators._plan import Data
 from relvec.estimators._predict import PredictionMixin
 from relvec.estimators._sampled import SampledMixin
-from relvec.estimators._sampling_options import SamplingOptions, resolve_sampling_options
+from relvec.estimators._sampling_options import (
+    SCALE_KINDS,
+    SamplingOptions,
+    resolve_sampling_options,
+    resolve_scales,
+)
 from relvec.estimators._sampling_plan import RegressionSamplingPlan, SampledFit
+from relvec.estimators._student_sampling_plan import StudentSamplingPlan
 from relvec.estimators.fitted import fitted_basis
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 from relvec.priors import InverseGamma
 
 __all__ = ["SampledRVMRegressor", "SampledSparseBayesRegressor"]
-
-SCALE_KINDS = ("auto", "shared", "ard", "fixed")
 
 
 def _check_noise_prior(name: str, value: Any) -> None:
@@ -53,6 +57,15 @@ class SampledRegressionOptions(SamplingOptions):
         "shared" samples one factor of all length-scales, "ard" one for each feature, with a prior
         around the learnt or given ones; "fixed" keeps these. "auto" is "shared" if they were
         learnt, else "fixed". With many rows and kernels they are fixed in any case.
+    weight_prior : {"inclusion", "horseshoe"}, default="inclusion"
+        Prior of the weights. With "inclusion" every basis function is in the model or not, and its
+        weight has a precision from `precision_grid`. "horseshoe" keeps all of them and shrinks
+        their weights by local and global scales (Carvalho, Polson & Scott 2010); `size_prior`,
+        `precision_grid` and `sample_length_scales` then have no effect, and
+        `inclusion_probability_` is the mean share of its weight that each basis function keeps.
+    noise : {"gaussian", "student_t"}, default="gaussian"
+        Distribution of the noise. Student-t noise has heavy tails, whose degrees of freedom are
+        sampled; it needs ``weight_prior="inclusion"`` and fixed length-scales.
     noise_variance : float, optional
         Known variance of the noise, in squared units of the target; by default it is sampled.
     noise_prior : InverseGamma, optional
@@ -68,6 +81,12 @@ class SampledRegressionOptions(SamplingOptions):
 
     sample_length_scales: str = option(
         default="auto", check=partial(check_choice, choices=SCALE_KINDS)
+    )
+    weight_prior: str = option(
+        default="inclusion", check=partial(check_choice, choices=("inclusion", "horseshoe"))
+    )
+    noise: str = option(
+        default="gaussian", check=partial(check_choice, choices=("gaussian", "student_t"))
     )
     noise_variance: float | None = option(default=None, check=_check_noise)
     noise_prior: Any = option(default=None, check=_check_noise_prior)
@@ -111,7 +130,6 @@ class BaseSampledRegressor(
         self : object
             Fitted estimator.
         """
-        check_options(self)
         return self._sample(X, y, sample_weight, None)
 
     def _sample(
@@ -119,6 +137,7 @@ class BaseSampledRegressor(
     ) -> BaseSampledRegressor:
         """Sample the posterior, starting from a fitted model of the same data or from a new one."""
         options: Any = self
+        check_options(self)
         context = self._init_callback_context(max_subtasks=None)
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, y_numeric=True)
@@ -151,20 +170,37 @@ class BaseSampledRegressor(
         self._judge_convergence(plan.chains, is_quiet=monitor is not None)
         return self
 
-    def _resolve_sampling(self, evidence_model: Any) -> RegressionSamplingPlan:
+    def _resolve_sampling(
+        self, evidence_model: Any
+    ) -> RegressionSamplingPlan | StudentSamplingPlan:
         """Resolve the options to objects."""
         options: Any = self
-        scales = options.sample_length_scales
-        if scales == "auto":
-            scales = "shared" if hasattr(evidence_model, "learnt_length_scales_") else "fixed"
         low_memory = options.low_memory
+        shared = resolve_sampling_options(options)
+        is_special = options.noise == "student_t" or options.weight_prior == "horseshoe"
+        if is_special and options.noise_variance is not None:
+            raise ValueError(
+                f"noise_variance={options.noise_variance!r} is for Gaussian noise with "
+                'weight_prior="inclusion". Leave it at None.'
+            )
+        if options.noise == "student_t":
+            if options.weight_prior == "horseshoe":
+                raise ValueError(
+                    'noise="student_t" needs weight_prior="inclusion"; got "horseshoe".'
+                )
+            return StudentSamplingPlan(
+                **shared,
+                noise_prior=options.noise_prior,
+                fit_intercept=bool(options.fit_intercept),
+            )
         return RegressionSamplingPlan(
-            **resolve_sampling_options(options),
+            **shared,
+            weight_prior=options.weight_prior,
             noise_prior=options.noise_prior,
             noise_variance=options.noise_variance,
             fit_intercept=bool(options.fit_intercept),
             low_memory=None if isinstance(low_memory, str) else bool(low_memory),
-            scales=None if scales == "fixed" else scales,
+            scales=resolve_scales(options.sample_length_scales, evidence_model),
         )
 
     def _set_attributes(self, fit: SampledFit) -> None:
@@ -173,6 +209,9 @@ class BaseSampledRegressor(
         self._set_sampled_attributes(fit)
         self.outputs_, self.atoms_ = (output,), output.functions.atoms
         self.noise_variance_ = float(output.noise_variance.mean())
+        self.__dict__.pop("df_", None)
+        if output.df is not None:
+            self.df_ = float(np.median(output.df))
 
 
 @with_options

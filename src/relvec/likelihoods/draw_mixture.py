@@ -1,11 +1,11 @@
-"""Predictive distributions as mixtures of Gaussians over draws from a posterior."""
+"""Predictive distributions as mixtures over draws from a posterior."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import gammaln, logsumexp, ndtr, ndtri, stdtr, stdtrit
 from sklearn.utils import check_random_state
 
 from relvec._checks import check_probability, check_targets
@@ -17,7 +17,8 @@ __all__ = ["DrawMixturePrediction"]
 class DrawMixturePrediction(NamedTuple):
     """Predictive distributions that are mixtures of Gaussians, one per row, equally weighted.
 
-    Every component is the prediction of one draw from the posterior.
+    Every component is the prediction of one draw from the posterior. With `df` the components are
+    Student-t distributions.
 
     Examples
     --------
@@ -33,7 +34,10 @@ class DrawMixturePrediction(NamedTuple):
     means: Matrix
     """Mean of each component, shape (n_rows, n_draws)."""
     variances: Matrix
-    """Variance of each component, shape (n_rows, n_draws) or (1, n_draws)."""
+    """Variance of each component, shape (n_rows, n_draws) or (1, n_draws); of Student-t components
+    the squared scale."""
+    df: Vector | None = None
+    """Degrees of freedom of Student-t components, shape (n_draws,)."""
 
     @property
     def mean(self) -> Vector:
@@ -42,8 +46,15 @@ class DrawMixturePrediction(NamedTuple):
 
     @property
     def variance(self) -> Vector:
-        """Variance of a new target: within and between components."""
-        return np.asarray(self.variances.mean(axis=1) + self.means.var(axis=1))
+        """Variance of a new target: within and between components.
+
+        Infinite if a Student-t component has at most two degrees of freedom.
+        """
+        within = self.variances
+        if self.df is not None:
+            with np.errstate(divide="ignore"):
+                within = within * np.where(self.df > 2.0, self.df / np.abs(self.df - 2.0), np.inf)
+        return np.asarray(within.mean(axis=1) + self.means.var(axis=1))
 
     @property
     def std(self) -> Vector:
@@ -58,17 +69,21 @@ class DrawMixturePrediction(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             each = (values[:, None] - self.means) / np.sqrt(self.variances)
         # components without variance are steps at their mean
-        return np.asarray(ndtr(np.where(np.isnan(each), 0.0, each)).mean(axis=1))
+        each = np.where(np.isnan(each), 0.0, each)
+        below = ndtr(each) if self.df is None else stdtr(self.df, each)
+        return np.asarray(below.mean(axis=1))
 
     def quantile(self, level: float) -> Vector:
         """Return the quantile of each target at probability `level`, by bisection."""
         level = check_probability("level", level)
-        each = self.means + float(ndtri(level)) * np.sqrt(self.variances)
+        standard = ndtri(level) if self.df is None else stdtrit(self.df, level)
+        each = self.means + standard * np.sqrt(self.variances)
         # The quantile of a mixture lies between the quantiles of its components.
         low, high = each.min(axis=1), each.max(axis=1)
-        # to a millionth of the standard deviation, below the error of any number of draws
+        # to a millionth of the root mean square scale, below the error of any number of draws
+        scale = np.sqrt(self.variances.mean(axis=1) + self.means.var(axis=1))
         for _ in range(200):
-            if not ((high - low) > 1e-6 * self.std).any():
+            if not ((high - low) > 1e-6 * scale).any():
                 break
             middle = 0.5 * (low + high)
             is_below = self._probability_below(middle) < level
@@ -83,7 +98,14 @@ class DrawMixturePrediction(NamedTuple):
     def log_density(self, target: ArrayLike) -> Vector:
         """Return the log density of observed targets."""
         away = check_targets(target, (len(self.means),))[:, None] - self.means
-        each = -0.5 * (np.log(2.0 * np.pi * self.variances) + away**2 / self.variances)
+        squared = away**2 / self.variances
+        if self.df is None:
+            each = -0.5 * (np.log(2.0 * np.pi * self.variances) + squared)
+        else:
+            half = 0.5 * (self.df + 1.0)
+            constant = gammaln(half) - gammaln(0.5 * self.df)
+            scale = 0.5 * np.log(np.pi * self.df * self.variances)
+            each = constant - scale - half * np.log1p(squared / self.df)
         return np.asarray(logsumexp(each, axis=1) - np.log(each.shape[1]))
 
     def sample(self, n_samples: int, random_state: Any = None) -> Matrix:
@@ -92,4 +114,7 @@ class DrawMixturePrediction(NamedTuple):
         rng = np.random.default_rng(seed)
         chosen = rng.integers(self.means.shape[1], size=n_samples)
         std = np.sqrt(np.broadcast_to(self.variances, self.means.shape)[:, chosen])
-        return self.means[:, chosen] + std * rng.standard_normal(std.shape)
+        noise = rng.standard_normal(std.shape)
+        if self.df is not None:
+            noise *= np.sqrt(self.df[chosen] / rng.chisquare(self.df[chosen], std.shape))
+        return self.means[:, chosen] + std * noise

@@ -7,6 +7,7 @@ from relvec.sampling.augmentation import (
     WorkingRows,
 )
 from relvec.sampling.augmented import AugmentedSampler, AugmentedState
+from relvec.sampling.augmented_scales import AugmentedScaleSampler, AugmentedScaleState
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.chains import (
     Chain,
@@ -29,19 +30,24 @@ from relvec.sampling.diagnostics import (
     compute_r_hat,
     summarise_chains,
 )
-from relvec.sampling.horseshoe import HorseshoeSampler, HorseshoeState, default_global_scale
-from relvec.sampling.length_scales import LengthScaleSampler, ScaledAtoms, group_features
-from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
+from relvec.sampling.horseshoe import HorseshoeSampler, HorseshoeState
+from relvec.sampling.length_scales import (
+    LengthScaleSampler,
+    ScaledAtoms,
+    ScaleTuning,
+    group_features,
+)
 from relvec.sampling.polya_gamma import polya_gamma_mean, polya_gamma_variance, sample_polya_gamma
 from relvec.sampling.priors import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
 from relvec.sampling.robust_augmentation import StudentTAugmentation
-from relvec.sampling.scale_mixture import Conditional, ScaleMixture
 from relvec.sampling.tempering import TemperedSampler, TemperedState, tune_powers
 from relvec.sampling.working import PreparedAtoms, RawWeights, WorkingMoments, prepare_atoms
 
 __all__ = [
     "Augmentation",
     "AugmentedSampler",
+    "AugmentedScaleSampler",
+    "AugmentedScaleState",
     "AugmentedState",
     "BernoulliAugmentation",
     "BetaBinomialSize",
@@ -49,7 +55,6 @@ __all__ = [
     "ChainSummary",
     "ChainTuning",
     "CollapsedSampler",
-    "Conditional",
     "Draw",
     "ExponentialSize",
     "HorseshoeSampler",
@@ -60,7 +65,7 @@ __all__ = [
     "PreparedAtoms",
     "RawWeights",
     "Sampler",
-    "ScaleMixture",
+    "ScaleTuning",
     "ScaledAtoms",
     "SizePrior",
     "SoftmaxAugmentation",
@@ -76,8 +81,6 @@ __all__ = [
     "compute_mcse_quantile",
     "compute_mcse_std",
     "compute_r_hat",
-    "default_global_scale",
-    "draw_log_inverse_square",
     "draw_slice",
     "group_features",
     "join_chains",
@@ -87,7 +90,6 @@ __all__ = [
     "resume_chains",
     "run_chains",
     "sample_polya_gamma",
-    "slice_step",
     "start_chains",
     "summarise_chains",
     "tune_powers",

@@ -14,6 +14,7 @@ what is integrated out is drawn afterwards, before it is used: the posterior is 
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +25,8 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.sampling.augmentation import Augmentation
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.collapsed import draw_state, draw_weights, read_moves
-from relvec.sampling.priors import ExponentialSize, PrecisionGrid, SizePrior
-from relvec.sampling.state import ModelState
+from relvec.sampling.priors import BetaBinomialSize, PrecisionGrid, SizePrior
+from relvec.sampling.state import ModelState, make_state
 from relvec.sampling.target import Target
 from relvec.sampling.working import PreparedAtoms, RawWeights, WorkingMoments
 
@@ -61,7 +62,7 @@ class AugmentedSampler(Sampler[AugmentedState]):
         augmentation. If atoms are not scaled to unit norm, a precision ``d`` is a prior standard
         deviation ``1 / sqrt(d)`` of the weight.
     size_prior : SizePrior, optional
-        Prior of the number of atoms of each latent function; default `ExponentialSize(0.5)`.
+        Prior of the number of atoms of each latent function; default `BetaBinomialSize()`.
     n_moves : int, default=10
         Moves of the model of each latent function in a sweep.
     moves : dict of str to float, optional
@@ -111,7 +112,7 @@ class AugmentedSampler(Sampler[AugmentedState]):
             )
         self.atoms, self.augmentation = atoms, augmentation
         self.precision = (augmentation.grid if grid is None else grid).values
-        self.size_prior = ExponentialSize(0.5) if size_prior is None else size_prior
+        self.size_prior = BetaBinomialSize() if size_prior is None else size_prior
         self.n_moves = check_integer("n_moves", n_moves, minimum=1)
         self._moves, self._bounds = read_moves(moves)
         self.fixed = np.array(
@@ -123,6 +124,12 @@ class AugmentedSampler(Sampler[AugmentedState]):
         )
         self.movable = atoms.usable.copy()
         self.movable[-1] = False
+
+    def with_atoms(self, atoms: PreparedAtoms) -> AugmentedSampler:
+        """Return the sampler with other values of as many atoms."""
+        other = copy(self)
+        other.atoms = atoms
+        return other
 
     def init(self, rng: np.random.Generator, active: IndexArray | None = None) -> AugmentedState:
         """Return a state with given atoms, numbered as in draws, or a few drawn at random."""
@@ -167,7 +174,35 @@ class AugmentedSampler(Sampler[AugmentedState]):
             np.log(np.concatenate([model.precision for model in state.models])),
             state.noise_variance,
             self.log_posterior(state),
-            state.parameters,
+            parameters=state.parameters,
+        )
+
+    def pack(self, state: AugmentedState) -> dict[str, Any]:
+        """Return atoms, precisions and weights of all latent functions, and the parameters."""
+        n = self.atoms.n_atoms + 1
+        return {
+            "active": np.concatenate(
+                [k * n + model.active for k, model in enumerate(state.models)]
+            ),
+            "level": np.concatenate([model.level for model in state.models]),
+            "weights": np.concatenate(state.weights),
+            "parameters": state.parameters,
+            "noise_variance": state.noise_variance,
+        }
+
+    def unpack(self, packed: dict[str, Any], like: AugmentedState) -> AugmentedState:
+        """Return the state with these values."""
+        function, atom = np.divmod(packed["active"], self.atoms.n_atoms + 1)
+        latent, models, weights = np.zeros_like(like.latent), [], []
+        for k, old in enumerate(like.models):
+            own = function == k
+            free = own & (atom < self.atoms.n_atoms)
+            # auxiliary variables are drawn anew before the target is used
+            models.append(make_state(old.target, atom[free], packed["level"][free]))
+            weights.append(packed["weights"][own])
+            latent = self._replace(latent, k, models[-1], weights[-1])
+        return AugmentedState(
+            tuple(models), tuple(weights), latent, packed["parameters"], packed["noise_variance"]
         )
 
     def to_raw(self, draw: Draw) -> list[RawWeights]:

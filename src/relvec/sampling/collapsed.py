@@ -54,8 +54,8 @@ class CollapsedSampler(Sampler[ModelState]):
     noise_variance : float, optional
         Known noise variance; None to sample it.
     moves : dict of str to float, optional
-        Probability of each of the moves "informed", "slot" and "gibbs" in a step. Default, one half
-        each for the first two.
+        Probability of each of the moves "informed", "slot" and "gibbs" in a step. Default,
+        one half each for the first two.
 
     Examples
     --------
@@ -110,14 +110,13 @@ class CollapsedSampler(Sampler[ModelState]):
         """Draw noise variance and weights given the model."""
         moments, noise = state.target.moments, state.target.noise.draw(state.error, rng)
         weights = draw_weights(state, noise, rng)
-        coef = weights / moments.column_norm[state.active]
         return Draw(
             state.active,
             weights,
             np.log(state.precision),
             noise,
             state.log_posterior,
-            moments.target_mean - float(coef @ moments.column_mean[state.active]),
+            find_intercept(moments, state.active, weights),
         )
 
     def pack(self, state: ModelState) -> dict[str, Any]:
@@ -128,6 +127,12 @@ class CollapsedSampler(Sampler[ModelState]):
     def unpack(self, packed: dict[str, Any], like: ModelState) -> ModelState:
         """Return the state with these atoms and levels."""
         return make_state(like.target, packed["active"], packed["level"])
+
+
+def find_intercept(moments: Moments, active: IndexArray, weights: Vector) -> float:
+    """Return the intercept of raw atoms that belongs to weights of prepared, centred ones."""
+    coef = weights / moments.column_norm[active]
+    return moments.target_mean - float(coef @ moments.column_mean[active])
 
 
 def read_moves(moves: dict[str, float] | None) -> tuple[list[Move], Vector]:

@@ -37,6 +37,7 @@ from relvec._typing import IndexArray, Vector
 from relvec.moments.base import Moments
 from relvec.priors import InverseGamma
 from relvec.sampling.base import Draw, Sampler
+from relvec.sampling.collapsed import find_intercept
 from relvec.sampling.local_scales import draw_log_inverse_square, slice_step
 from relvec.sampling.scale_mixture import Conditional, ScaleMixture
 
@@ -162,7 +163,7 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
         n_leapfrog: int = 8,
     ) -> None:
         noise = InverseGamma() if noise is None else noise.checked()
-        self.model = ScaleMixture(moments, noise)
+        self._moments, self.model = moments, ScaleMixture(moments, noise)
         n_relevant = check_positive("n_relevant", n_relevant)
         self.global_scale = (
             default_global_scale(n_relevant, self.model.n_atoms)
@@ -228,6 +229,7 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
             log_lam=-2.0 * _log_scale(state.log_eta, state.log_slab),
             noise_variance=state.noise_variance,
             log_posterior=state.log_posterior,
+            intercept=find_intercept(self._moments, self.model.active, state.weights),
             parameters=np.array([state.log_tau, state.log_slab])[: 1 + (self.slab_df is not None)],
         )
 

@@ -21,7 +21,7 @@ from relvec.sampling.collapsed import CollapsedSampler
 from relvec.sampling.state import ModelState, make_state
 from relvec.sampling.target import Target
 
-__all__ = ["LengthScaleSampler", "ScaledAtoms", "group_features", "scale_atoms"]
+__all__ = ["LengthScaleSampler", "ScaleTuning", "ScaledAtoms", "group_features", "scale_atoms"]
 
 
 def scale_atoms(atoms: Atoms, factors: Vector) -> Atoms:

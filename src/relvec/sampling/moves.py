@@ -28,7 +28,8 @@ def flip_informed(state: ModelState, rng: np.random.Generator) -> ModelState:
         return state
     atom = draw_index(rates, rng)
     slot = state.find_slot(atom)
-    proposal = state.add(atom, state.draw_level(atom, rng)) if slot is None else state.remove(slot)
+    level = state.draw_level(atom, rng) if slot is None else -1
+    proposal = state.add(atom, level) if slot is None else state.remove(slot)
     return proposal if rng.random() * float(proposal.flip_rates.sum()) < total else state
 
 

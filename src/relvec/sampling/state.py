@@ -1,9 +1,9 @@
 """State of a sampled model, with updates of rank one when an atom enters or leaves.
 
 For the atoms ``a`` in the model, ``Sigma = H^-1`` and ``mu = Sigma b`` are kept, and of every atom
-``j`` the factors ``s_j = G_jj - G_ja Sigma G_aj`` and ``q_j = b_j - G_ja mu`` (Tipping & Faul 2003).
-An update costs one product with the Gram rows of the model; rounding errors are removed by a new
-factorisation after a number of updates.
+``j`` the factors ``s_j = G_jj - G_ja Sigma G_aj`` and ``q_j = b_j - G_ja mu`` (Tipping & Faul
+2003). An update costs one product with the Gram rows of the model; rounding errors are removed by a
+new factorisation after a number of updates.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ class ModelState:
         place = self.active[fixed:]
         if not len(place):
             odds, shares = target.weigh(self.sparsity, self.quality, self.error)
-            odds += target.size_prior.log_odds(0, target.n_movable)
+            if target.n_movable:  # otherwise there is no atom that could enter
+                odds += target.size_prior.log_odds(0, target.n_movable)
             return odds, shares
         # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
         own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
@@ -238,7 +239,7 @@ def make_state(target: Target, active: IndexArray, level: IndexArray) -> ModelSt
 
     Atoms that are fixed are added.
     """
-    moments, _n_atoms = target.moments, len(target.movable)
+    moments = target.moments
     active = np.concatenate([target.fixed_atoms, active]).astype(np.intp)
     level = np.concatenate([np.full(len(target.fixed), -1), level]).astype(np.intp)
     if not len(active):

@@ -3,7 +3,8 @@
 With unit-norm atoms ``Phi``, weights ``w_i ~ N(0, sigma^2 / d_i)`` and ``H = G_aa + D`` of the
 active atoms ``a``, the likelihood of the set of atoms and their precisions is, up to a constant,
 
-    log p(t | a, d) = sum_i log(d_i) / 2 - log|H| / 2 - nu log E,    E = rate + (t't - b'H^-1 b) / 2,
+    log p(t | a, d) = sum_i log(d_i) / 2 - log|H| / 2 - nu log E,
+    E = rate + (t't - b'H^-1 b) / 2,
 
 with ``b = Phi_a't``, ``nu = shape + N / 2`` and a prior ``IG(shape, rate)`` of the noise variance.
 Where the noise variance is known, ``- nu log E`` is replaced by ``-E / sigma^2``.

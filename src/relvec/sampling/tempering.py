@@ -1,8 +1,8 @@
 """Parallel tempering: chains with powers of the likelihood exchange their models.
 
-Chain ``k`` samples ``prior * likelihood^power_k``, with ``1 = power_0 > power_1 > ...``. In the flat
-posteriors of low powers models change freely; exchanges carry them to the posterior itself. The
-prior is never raised to a power, so that all chains keep to models of reasonable size.
+Chain ``k`` samples ``prior * likelihood^power_k``, with ``1 = power_0 > power_1 > ...``. In the
+flat posteriors of low powers models change freely; exchanges carry them to the posterior itself.
+The prior is never raised to a power, so that all chains keep to models of reasonable size.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ def tune_powers(
                 tried += ~np.isnan(known)
                 total += np.nan_to_num(known)
         replicas = state.replicas
-        # A rate of zero would leave no room between two powers.
+        # A rate of zero would put two powers at the same place.
         rejected = 1.0 - total / np.maximum(tried, 1.0) + 1e-3
         barrier = np.concatenate([[0.0], np.cumsum(rejected)])
         if n_powers is None:

@@ -124,9 +124,10 @@ def prepare_atoms(
         values[index] = columns.T
     values[-1] = 1.0
     raw = values[:-1]
-    mean = raw @ weight / total
-    raw -= mean[:, None]
-    scales = compute_column_scales(mean, (raw * raw) @ weight, total)
+    with np.errstate(invalid="ignore", over="ignore"):  # atoms that are not finite
+        mean = raw @ weight / total
+        raw -= mean[:, None]
+        scales = compute_column_scales(mean, (raw * raw) @ weight, total)
     if isinstance(scaling, str):
         divisors = {"none": 0.0, "deviation": np.sqrt(total), "norm": 1.0}
         if scaling not in divisors:
@@ -192,7 +193,7 @@ class WorkingMoments(Moments):
             return
         missing = np.unique(missing)
         first, last = self._n_fetched, self._n_fetched + len(missing)
-        if last > len(self._rows):  # room for as many again: few copies in a sweep
+        if last > len(self._rows):  # twice what is needed: few copies in a sweep
             rows = np.empty((2 * last, len(self._place)))
             rows[:first] = self._rows[:first]
             self._rows = rows

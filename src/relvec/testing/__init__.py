@@ -1,8 +1,8 @@
 """Conformance checks for user-defined extensions.
 
-A dictionary, kernel, basis, prior, likelihood, solver or sampler that passes its check works with the rest
-of the library. Each check raises `AssertionError` with a message that names the object and what is
-wrong.
+A dictionary, kernel, basis, prior, likelihood, solver or sampler that passes its check works with
+the rest of the library. Each check raises `AssertionError` with a message that names the object and
+what is wrong.
 """
 
 from relvec.testing.bases import check_basis

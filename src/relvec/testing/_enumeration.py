@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma, logsumexp, polygamma
 
-from relvec._typing import Matrix, Vector
+from relvec._typing import IndexArray, Matrix, Vector
 from relvec.dictionaries import DenseDictionary
 from relvec.moments import Moments, compute_moments
 from relvec.sampling.target import KnownNoise, Target
@@ -113,7 +113,7 @@ class Enumeration:
         pairs = zip(self.inside, self.levels, strict=True)
         return {pair: position for position, pair in enumerate(pairs)}
 
-    def find(self, active: Vector, level: Vector) -> int:
+    def find(self, active: IndexArray, level: IndexArray) -> int:
         """Return the position of the model with atoms and levels in any order."""
         order = np.argsort(active)
         return self.index[tuple(active[order].tolist()), tuple(level[order].tolist())]

@@ -18,7 +18,7 @@ N_ERRORS = 5.0
 a thousand."""
 
 
-def check_move(move: Move, *, n_transitions: int = 400, is_reversible: bool = True) -> None:
+def check_move(move: Move, *, n_transitions: int = 200, is_reversible: bool = True) -> None:
     """Check that a move of `relvec.sampling.CollapsedSampler` leaves the posterior invariant.
 
     On a problem with three atoms, two of them similar, and two precisions, 27 models in all, the
@@ -31,9 +31,9 @@ def check_move(move: Move, *, n_transitions: int = 400, is_reversible: bool = Tr
     ----------
     move : callable
         Function of a state and of a random generator that returns a state.
-    n_transitions : int, default=400
+    n_transitions : int, default=200
         Moves from each model. Errors of probabilities below about ``1 / sqrt(27 n_transitions)``
-        are not seen.
+        go unnoticed.
     is_reversible : bool, default=True
         Whether detailed balance must hold; invariance must hold in any case.
 
@@ -65,7 +65,8 @@ def check_move(move: Move, *, n_transitions: int = 400, is_reversible: bool = Tr
                 target, np.array(exact.inside[start], int), np.array(exact.levels[start], int)
             )
             state = move(state, rng)
-            counts[start, exact.find(state.active, state.level)] += 1.0
+            end = exact.find(state.active, state.level)
+            counts[start, end] += 1.0
         share = counts / n_transitions
         # Laplace's rule keeps the error of transitions that were never seen above zero.
         smooth = (counts + 1.0) / (n_transitions + 2.0)

@@ -1,0 +1,51 @@
+"""Each move alone leaves the enumerated posterior invariant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from relvec.sampling.collapsed import make_target
+from relvec.sampling.moves import flip_informed, redraw_presence, redraw_slot
+from relvec.sampling.state import make_state
+from relvec.testing import check_move
+from tests.helpers_sampling import fix_last, make_moments, small_problem
+
+MOVES = [flip_informed, redraw_slot, redraw_presence]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("move", MOVES)
+def test_detailed_balance(move):
+    check_move(move)
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_without_atoms_nothing_moves(move):
+    rng = np.random.default_rng(0)
+    for Phi in (np.empty((6, 0)), np.ones((6, 2))):
+        target = make_target(make_moments(Phi, rng.normal(size=6)))
+        state = make_state(target, np.arange(0), np.arange(0))
+        assert len(move(state, rng).active) == 0
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_fixed_atoms_stay(move):
+    target, rng = fix_last(small_problem()[2], 0.1, 0.2), np.random.default_rng(0)
+    state = make_state(target, np.array([1]), np.array([2]))
+    for _ in range(50):
+        state = move(state, rng)
+        assert np.array_equal(state.active[:2], [4, 5])
+        assert len(np.unique(state.active)) == len(state.active)
+
+
+@pytest.mark.parametrize("move", [redraw_slot])
+def test_replaced_atoms_keep_the_size_of_the_model(move):
+    rng = np.random.default_rng(0)
+    state = make_state(small_problem()[2], np.array([1, 4]), np.array([2, 0]))
+    visited = set()
+    for _ in range(200):
+        state = move(state, rng)
+        assert state.size == 2
+        visited.update(state.active.tolist())
+    assert visited == set(range(6))
