@@ -16,9 +16,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from relvec import RVMRegressor, SparseBayesRegressor
+from relvec import (
+    RVMRegressor,
+    SampledRVMRegressor,
+    SampledSparseBayesRegressor,
+    SparseBayesRegressor,
+)
 from relvec.bases import LinearBasis
-from relvec.estimators.sampled_regression import SampledRVMRegressor, SampledSparseBayesRegressor
 from relvec.plotting import InclusionDisplay
 
 MODEL, OTHER, DATA = "#1f5a99", "#c2410c", "0.45"

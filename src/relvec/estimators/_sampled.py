@@ -55,7 +55,7 @@ class SampledMixin:
         --------
         >>> import numpy as np
         >>> from relvec.bases import LinearBasis
-        >>> from relvec.estimators.sampled_regression import SampledSparseBayesRegressor
+        >>> from relvec import SampledSparseBayesRegressor
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(60, 4))
         >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
@@ -99,7 +99,7 @@ class SampledMixin:
         >>> import warnings
         >>> import numpy as np
         >>> from relvec.bases import LinearBasis
-        >>> from relvec.estimators.sampled_regression import SampledSparseBayesRegressor
+        >>> from relvec import SampledSparseBayesRegressor
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(60, 4))
         >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
@@ -143,7 +143,7 @@ class SampledMixin:
         >>> import warnings
         >>> import numpy as np
         >>> from relvec.bases import LinearBasis
-        >>> from relvec.estimators.sampled_regression import SampledSparseBayesRegressor
+        >>> from relvec import SampledSparseBayesRegressor
         >>> rng = np.random.default_rng(0)
         >>> X = rng.normal(size=(60, 4))
         >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)

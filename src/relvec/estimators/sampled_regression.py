@@ -285,7 +285,7 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
 
     >>> import numpy as np
     >>> from relvec.bases import LinearBasis
-    >>> from relvec.estimators.sampled_regression import SampledSparseBayesRegressor
+    >>> from relvec import SampledSparseBayesRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 4))
     >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
@@ -385,7 +385,7 @@ class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRe
 
     >>> import warnings
     >>> import numpy as np
-    >>> from relvec.estimators.sampled_regression import SampledRVMRegressor
+    >>> from relvec import SampledRVMRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-10, 10, size=(40, 1))
     >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=40)
