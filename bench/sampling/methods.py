@@ -5,6 +5,7 @@ A new sampler of the library is one more line of `METHODS`.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import time
 from collections.abc import Callable
@@ -47,6 +48,8 @@ class Chains(NamedTuple):
     draws_cpu: float
     compile_cpu: float = 0.0
     n_divergences: int | None = None
+    n_leapfrog: float | None = None
+    """Mean number of leapfrog steps of a draw."""
 
 
 class Method(NamedTuple):
@@ -81,6 +84,7 @@ def _relvec(make: Callable[[Any], Any]) -> Callable[[Regression, int, Length], C
         from relvec.dictionaries import DenseDictionary
         from relvec.moments import compute_moments
 
+        importlib.import_module("relvec.sampling")  # imports are not part of warm-up
         began = time.process_time()
         targets = data.y[:, np.newaxis]
         [moments] = compute_moments(DenseDictionary(data.X), targets, None, centre=False)

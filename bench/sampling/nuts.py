@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
 # Before JAX is imported: one thread, as for all methods.
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 from numpyro import distributions as dist
-from numpyro.infer import MCMC, NUTS
+from numpyro.infer import NUTS
 
 from bench.sampling.methods import Chains, Length
 from bench.sampling.problems import (
@@ -51,32 +52,48 @@ def run_nuts(
 ) -> Chains:
     """Run chains one after the other, in single precision as NumPyro does by default.
 
-    Everything is run twice; the second run is compiled already.
+    `MCMC.run` compiles at every call, which would take most of the time. Warm-up and draws are
+    therefore compiled ahead, once for all chains.
     """
-    mcmc = MCMC(
-        NUTS(horseshoe, target_accept_prob=target_accept),
-        num_warmup=length.n_warmup,
-        num_samples=length.n_draws,
-        num_chains=length.n_chains,
-        chain_method="sequential",
-        progress_bar=False,
-    )
+    began = time.process_time()
     arguments = (jnp.asarray(data.X), jnp.asarray(data.y), has_slab)
-    cpu: list[tuple[float, float]] = []
-    for repeat in range(2):
-        keys = jax.random.split(jax.random.PRNGKey(seed + repeat))
+    kernel = NUTS(horseshoe, target_accept_prob=target_accept)
+    keys = jax.random.split(jax.random.PRNGKey(seed), length.n_chains)
+    starts = [kernel.init(key, length.n_warmup, None, arguments, {}) for key in keys]
+
+    def step(state: Any, _: None) -> tuple[Any, Any]:
+        state = kernel.sample(state, arguments, {})
+        return state, (state.z, state.diverging, state.num_steps)
+
+    def warm(state: Any) -> Any:
+        return jax.lax.fori_loop(0, length.n_warmup, lambda _, each: step(each, None)[0], state)
+
+    def sample(state: Any) -> Any:
+        return jax.lax.scan(step, state, None, length=length.n_draws)[1]
+
+    warm_compiled = jax.jit(warm).lower(starts[0]).compile()
+    sample_compiled = jax.jit(sample).lower(starts[0]).compile()
+    compile_cpu, warmup_cpu, draws_cpu = time.process_time() - began, 0.0, 0.0
+    predictor, noise, n_divergences, n_steps = [], [], 0, []
+    constrain = jax.jit(jax.vmap(kernel.postprocess_fn(arguments, {})))
+    for start in starts:
         began = time.process_time()
-        mcmc.warmup(keys[0], *arguments, extra_fields=("diverging",))
-        jax.block_until_ready(mcmc.post_warmup_state)
-        warmed = time.process_time()
-        mcmc.run(keys[1], *arguments, extra_fields=("diverging",))
-        draws = jax.block_until_ready(mcmc.get_samples(group_by_chain=True))
-        cpu.append((warmed - began, time.process_time() - warmed))
+        warmed = jax.block_until_ready(warm_compiled(start))
+        warmup_cpu += time.process_time() - began
+        began = time.process_time()
+        z, diverging, steps = jax.block_until_ready(sample_compiled(warmed))
+        draws_cpu += time.process_time() - began
+        sites = constrain(z)
+        predictor.append(np.asarray(sites["predictor"], dtype=np.float64))
+        noise.append(np.asarray(sites["sigma"], dtype=np.float64))
+        n_divergences += int(diverging.sum())
+        n_steps.append(float(steps.mean()))
     return Chains(
-        predictor=np.asarray(draws["predictor"], dtype=np.float64),
-        noise=np.asarray(draws["sigma"], dtype=np.float64),
-        warmup_cpu=cpu[1][0],
-        draws_cpu=cpu[1][1],
-        compile_cpu=max(sum(cpu[0]) - sum(cpu[1]), 0.0),
-        n_divergences=int(np.sum(mcmc.get_extra_fields()["diverging"])),
+        np.array(predictor),
+        np.array(noise),
+        warmup_cpu,
+        draws_cpu,
+        compile_cpu,
+        n_divergences,
+        float(np.mean(n_steps)),
     )

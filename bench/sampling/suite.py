@@ -86,6 +86,7 @@ HEAD = (
     "CPU s, draws",
     "warm-up",
     "compilation",
+    "leapfrog steps",
     "divergences",
     "mean noise sd",
 )
@@ -117,6 +118,7 @@ def _row(method: str, records: Sequence[Record]) -> list[str]:
         middle("draws_cpu"),
         middle("warmup_cpu"),
         middle("compile_cpu"),
+        "–" if diverged is None else middle("n_leapfrog"),
         "–" if diverged is None else str(sum(r["n_divergences"] for r in records)),
         middle("noise_mean", 4),
     ]
@@ -142,8 +144,8 @@ compared.
   C+(0, 5 / (M - 5)), inverse Gamma noise (shape 1, rate 0.1). The slab scale c is 20 noise standard
   deviations, with c² ~ inverse Gamma of 4 degrees of freedom.
 - **NUTS**: non-centred, single precision, 4 chains one after the other, 1000 steps of warm-up and
-  1000 draws. Everything is run twice; the first run less the second is **compilation**, which is
-  not counted elsewhere.
+  1000 draws. Warm-up and draws are compiled ahead; **compilation** includes finding the starts
+  and is not counted elsewhere.
 - **relvec**: double precision, 4 chains with 200 + 1000 steps.
 - **ESS/s**: smallest bulk effective sample size, of the linear predictor over all training rows
   and of the noise standard deviation, per CPU second of the draws; then per CPU second of draws and

@@ -41,6 +41,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         "draws_cpu": chains.draws_cpu,
         "compile_cpu": chains.compile_cpu,
         "n_divergences": chains.n_divergences,
+        "n_leapfrog": chains.n_leapfrog,
         "noise_mean": float(chains.noise.mean()),
         "noise_std": float(chains.noise.std()),
         "norm_mean": float(np.linalg.norm(chains.predictor, axis=2).mean()),

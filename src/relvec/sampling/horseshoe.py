@@ -20,9 +20,9 @@ One step has four parts, of which only the last one factorises matrices:
 In the first part a scale that is small keeps its weight small, and a small weight its scale, so
 that the first three parts alone mix slowly. Integrating out weights and noise (Johndrow, Orenstein
 and Bhattacharya 2020 do so for ``tau``) removes that dependence, and it leaves a density that is
-easy for Hamiltonian Monte Carlo: in ``log lambda_i`` the prior is a hyperbolic secant, and the
-curvature of the likelihood is at most of the order of one, whatever the data. So the step size
-needs no adaptation, and the chain is Markovian from its first step.
+easy for Hamiltonian Monte Carlo: in ``log lambda_i`` the prior is a hyperbolic secant, and where
+the posterior has its mass the likelihood of one scale has a curvature of the order of one, for weak
+and for strong effects. So the step size is not adapted: the chain is Markovian from its start.
 """
 
 from __future__ import annotations
