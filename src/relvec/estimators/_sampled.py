@@ -76,6 +76,25 @@ class SampledMixin:
         -------
         data : arviz.InferenceData or xarray.DataTree
             Inference data up to ArviZ 0.23, a data tree from ArviZ 1 on. Needs the extra ``mcmc``.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from relvec.bases import LinearBasis
+        >>> from relvec import SampledSparseBayesRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 4))
+        >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
+        >>> model = SampledSparseBayesRegressor(
+        ...     LinearBasis(), n_draws=100, n_chains=2, max_doublings=0, random_state=0
+        ... )
+        >>> with warnings.catch_warnings():  # of short chains, which have not converged
+        ...     warnings.simplefilter("ignore")
+        ...     model = model.fit(X, y)
+        >>> data = model.to_arviz()  # doctest: +SKIP
+        >>> data["posterior"]["noise_std"].shape  # doctest: +SKIP
+        (2, 100)
         """
         check_is_fitted(self)
         traces = dict(self.traces_)
