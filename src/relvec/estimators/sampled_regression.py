@@ -228,6 +228,7 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
     ----------
     inclusion_probability_ : ndarray of shape (n_atoms,)
         Posterior probability that each basis function is in the model: its share of the draws.
+        With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a basis function of the model depends on each feature.
     models_ : tuple of (ndarray, float)
@@ -244,8 +245,8 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
         Smallest effective sample size of the monitored quantities.
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: standard deviation of the noise, number of basis
-        functions, log posterior, logarithms of length-scale factors, and the function at up to 25
-        training rows.
+        functions, log posterior, logarithms of length-scale factors, of the global scale or of the
+        degrees of freedom, and the function at up to 25 training rows.
     n_iter_ : int
         Steps of each chain, warm-up included.
     chains_ : tuple of dict
@@ -325,6 +326,7 @@ class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRe
     ----------
     inclusion_probability_ : ndarray of shape (n_atoms,)
         Posterior probability that each basis function is in the model: its share of the draws.
+        With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a basis function of the model depends on each feature.
     models_ : tuple of (ndarray, float)
@@ -341,8 +343,8 @@ class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRe
         Smallest effective sample size of the monitored quantities.
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: standard deviation of the noise, number of basis
-        functions, log posterior, logarithms of length-scale factors, and the function at up to 25
-        training rows.
+        functions, log posterior, logarithms of length-scale factors, of the global scale or of the
+        degrees of freedom, and the function at up to 25 training rows.
     n_iter_ : int
         Steps of each chain, warm-up included.
     chains_ : tuple of dict
