@@ -184,3 +184,12 @@ def test_counts(printed: str) -> None:
     assert 1.0 < float(gain[0][0]) < 4.0
     assert float(gain[0][1]) > 10.0
     assert "tied: the band covers the true rate at" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", ["sampling"], indirect=True)
+def test_sampling(printed: str) -> None:
+    one, many = (int(each) for each in re.findall(r"the band covers (\d+) %", printed))
+    assert many > one + 10
+    assert len(re.findall(r"^0\.\d\d  sensor", printed, re.MULTILINE)) == 4
+    assert "evidence: sensor A + dose" in printed

@@ -51,6 +51,21 @@ class SampledMixin:
         """Mean, standard deviation, Monte Carlo error, effective sample size and R-hat.
 
         One entry for each of the quantities in `traces_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec.bases import LinearBasis
+        >>> from relvec import SampledSparseBayesRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 4))
+        >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
+        >>> model = SampledSparseBayesRegressor(LinearBasis(), random_state=0).fit(X, y)
+        >>> noise, size = model.diagnostics_[:2]
+        >>> noise.name, round(noise.mean, 1), noise.has_converged()
+        ('noise_std', 0.3, True)
+        >>> size.name, round(size.mean, 1)
+        ('n_active', 2.1)
         """
         check_is_fitted(self)
         return summarise_chains(self.traces_)
@@ -62,6 +77,25 @@ class SampledMixin:
         -------
         data : arviz.InferenceData or xarray.DataTree
             Inference data up to ArviZ 0.23, a data tree from ArviZ 1 on. Needs the extra ``mcmc``.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from relvec.bases import LinearBasis
+        >>> from relvec import SampledSparseBayesRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 4))
+        >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
+        >>> model = SampledSparseBayesRegressor(
+        ...     LinearBasis(), n_draws=100, n_chains=2, max_doublings=0, random_state=0
+        ... )
+        >>> with warnings.catch_warnings():  # of short chains, which have not converged
+        ...     warnings.simplefilter("ignore")
+        ...     model = model.fit(X, y)
+        >>> data = model.to_arviz()  # doctest: +SKIP
+        >>> data["posterior"]["noise_std"].shape  # doctest: +SKIP
+        (2, 100)
         """
         check_is_fitted(self)
         traces = dict(self.traces_)
@@ -79,6 +113,24 @@ class SampledMixin:
         -------
         table : list of (str, float)
             Names and probabilities.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from relvec.bases import LinearBasis
+        >>> from relvec import SampledSparseBayesRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 4))
+        >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
+        >>> model = SampledSparseBayesRegressor(
+        ...     LinearBasis(), n_draws=100, n_chains=2, max_doublings=0, random_state=0
+        ... )
+        >>> with warnings.catch_warnings():  # of short chains, which have not converged
+        ...     warnings.simplefilter("ignore")
+        ...     model = model.fit(X, y)
+        >>> [(name, round(probability, 1)) for name, probability in model.inclusion_table(2)]
+        [('x0', 1.0), ('x2', 1.0)]
         """
         check_is_fitted(self)
         probability = np.atleast_2d(self.inclusion_probability_)
@@ -107,6 +159,27 @@ class SampledMixin:
         -------
         models : list of RivalModel
             Most probable first.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from relvec.bases import LinearBasis
+        >>> from relvec import SampledSparseBayesRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 4))
+        >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
+        >>> model = SampledSparseBayesRegressor(
+        ...     LinearBasis(), n_draws=100, n_chains=2, max_doublings=0, random_state=0
+        ... )
+        >>> with warnings.catch_warnings():  # of short chains, which have not converged
+        ...     warnings.simplefilter("ignore")
+        ...     model = model.fit(X, y)
+        >>> best, second = model.rival_models(2)
+        >>> best.names, round(best.probability, 1)
+        (('x0', 'x2'), 0.9)
+        >>> len(second.names)
+        3
         """
         check_is_fitted(self)
         n_most = check_integer("n_most", n_most, minimum=1)

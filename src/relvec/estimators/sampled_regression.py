@@ -216,7 +216,87 @@ class BaseSampledRegressor(
 
 @with_options
 class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSampledRegressor):
-    """Sparse Bayesian regression with any basis functions, by sampling."""
+    """Sparse Bayesian regression with any basis functions, by sampling.
+
+    The model is that of `SparseBayesRegressor`. Instead of the basis functions, precisions and
+    noise variance of highest evidence, Markov chains draw them from their posterior distribution,
+    with weights and noise integrated out. Predictions are averages over the models drawn, so that
+    error bars include the uncertainty of the selection. For columns, `LinearBasis`, the inclusion
+    probabilities say which ones matter, and `rival_models` which explanations compete.
+
+    Attributes
+    ----------
+    inclusion_probability_ : ndarray of shape (n_atoms,)
+        Posterior probability that each basis function is in the model: its share of the draws.
+        With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
+    feature_inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that a basis function of the model depends on each feature.
+    models_ : tuple of (ndarray, float)
+        Sets of basis functions of highest posterior probability, at most 100, with their shares of
+        the draws; `rival_models` names them.
+    noise_variance_ : float
+        Posterior mean of the noise variance, or the given value.
+    converged_ : bool
+        Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
+        400, of all monitored quantities (Vehtari et al. 2021).
+    r_hat_ : float
+        Largest rank-normalised split R-hat of the monitored quantities.
+    ess_ : float
+        Smallest effective sample size of the monitored quantities.
+    traces_ : dict of str to ndarray of shape (n_chains, n_draws)
+        Draws of the monitored quantities: standard deviation of the noise, number of basis
+        functions, log posterior, logarithms of length-scale factors, of the global scale or of the
+        degrees of freedom, and the function at up to 25 training rows.
+    n_iter_ : int
+        Steps of each chain, warm-up included.
+    chains_ : tuple of dict
+        State of each chain and of its random numbers, which ``warm_start=True`` continues.
+    evidence_model_ : SparseBayesRegressor
+        Model of highest evidence with the same basis, from which the first chain starts.
+    basis_ : Basis
+        Basis, with the length-scales of `evidence_model_`.
+    candidate_atoms_ : Atoms
+        All basis functions, in the order of `inclusion_probability_`.
+    atoms_ : Atoms
+        Basis functions that are in the model of at least one draw.
+    n_atoms_ : int
+        Number of candidate basis functions.
+    outputs_ : tuple of SampledOutput
+        The draws.
+    n_features_in_ : int
+        Number of features in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had column names.
+
+    See Also
+    --------
+    SparseBayesRegressor : One model, that of highest evidence: faster, and small.
+    relvec.sampling.CollapsedSampler : The Markov chain.
+
+    References
+    ----------
+    Schmolck (2008), Smooth relevance vector machines, thesis, University of Exeter, section 2.7.
+
+    Zanella (2020), Informed proposals for local MCMC in discrete spaces, Journal of the American
+    Statistical Association 115.
+
+    Examples
+    --------
+    Two of four columns matter:
+
+    >>> import numpy as np
+    >>> from relvec.bases import LinearBasis
+    >>> from relvec import SampledSparseBayesRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 4))
+    >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
+    >>> model = SampledSparseBayesRegressor(LinearBasis(), random_state=0).fit(X, y)
+    >>> model.converged_, model.inclusion_probability_.round(1)
+    (True, array([1., 0., 1., 0.]))
+    >>> mean, std = model.predict([[1.0, 0.0, 0.0, 0.0]], return_std=True)
+    >>> mean.round(1), std.round(1)
+    (array([1.]), array([0.3]))
+    """
 
     def _make_evidence_model(self) -> Any:
         return SparseBayesRegressor(
@@ -233,7 +313,94 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
 
 @with_options
 class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRegressor):
-    """Relevance vector machine for regression, by sampling."""
+    """Relevance vector machine for regression, by sampling.
+
+    The model is that of `RVMRegressor`. Instead of the relevance vectors, precisions and noise
+    variance of highest evidence, Markov chains draw them from their posterior distribution, with
+    weights and noise integrated out; a factor of the learnt length-scales is drawn as well.
+    Predictions are averages over the models drawn, so that error bars of the function include the
+    uncertainty of the choice. Neighbouring kernels can replace one another: single inclusion
+    probabilities are small, and there is no short list of relevance vectors.
+
+    Attributes
+    ----------
+    inclusion_probability_ : ndarray of shape (n_atoms,)
+        Posterior probability that each basis function is in the model: its share of the draws.
+        With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
+    feature_inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that a basis function of the model depends on each feature.
+    models_ : tuple of (ndarray, float)
+        Sets of basis functions of highest posterior probability, at most 100, with their shares of
+        the draws; `rival_models` names them.
+    noise_variance_ : float
+        Posterior mean of the noise variance, or the given value.
+    converged_ : bool
+        Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
+        400, of all monitored quantities (Vehtari et al. 2021).
+    r_hat_ : float
+        Largest rank-normalised split R-hat of the monitored quantities.
+    ess_ : float
+        Smallest effective sample size of the monitored quantities.
+    traces_ : dict of str to ndarray of shape (n_chains, n_draws)
+        Draws of the monitored quantities: standard deviation of the noise, number of basis
+        functions, log posterior, logarithms of length-scale factors, of the global scale or of the
+        degrees of freedom, and the function at up to 25 training rows.
+    n_iter_ : int
+        Steps of each chain, warm-up included.
+    chains_ : tuple of dict
+        State of each chain and of its random numbers, which ``warm_start=True`` continues.
+    evidence_model_ : RVMRegressor
+        Model of highest evidence with the same basis, from which the first chain starts.
+    basis_ : Basis
+        Basis, with the length-scales of `evidence_model_`.
+    candidate_atoms_ : Atoms
+        All basis functions, in the order of `inclusion_probability_`.
+    atoms_ : Atoms
+        Basis functions that are in the model of at least one draw.
+    n_atoms_ : int
+        Number of candidate basis functions.
+    kernel_ : kernel
+        Kernel, with the length-scales of `evidence_model_`.
+    relevance_vectors_ : ndarray of shape (n_used, n_features)
+        Centres of the kernels that are in the model of at least one draw.
+    outputs_ : tuple of SampledOutput
+        The draws.
+    n_features_in_ : int
+        Number of features in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had column names.
+
+    See Also
+    --------
+    RVMRegressor : One model, that of highest evidence: faster, and small.
+    relvec.sampling.LengthScaleSampler : The Markov chain.
+
+    References
+    ----------
+    Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    Schmolck (2008), Smooth relevance vector machines, thesis, University of Exeter, section 2.7.
+
+    Examples
+    --------
+    Short chains, which warn that they have not converged:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from relvec import SampledRVMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-10, 10, size=(40, 1))
+    >>> y = np.sinc(X[:, 0] / np.pi) + 0.1 * rng.normal(size=40)
+    >>> model = SampledRVMRegressor(n_draws=50, n_chains=2, max_doublings=0, random_state=0)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     model = model.fit(X, y)
+    >>> model.converged_
+    False
+    >>> mean, std = model.predict([[0.0], [30.0]], return_std=True)
+    >>> bool(abs(mean[0] - 1.0) < 3 * std[0]), bool(std[1] > 2 * std[0])
+    (True, True)
+    """
 
     def _make_evidence_model(self) -> Any:
         names = ("gamma", "degree", "coef0", "length_scales", "centers", "center_method")
