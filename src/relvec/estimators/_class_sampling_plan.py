@@ -75,13 +75,14 @@ class ClassSamplingPlan(SamplingPlan):
             if n_classes == 2
             else SoftmaxAugmentation(labels, n_classes, data.weight)
         )
-        sampler: Sampler[Any] = AugmentedSampler(
+        plain = AugmentedSampler(
             atoms, augmentation, grid=self.grid, size_prior=self._find_size_prior()
         )
         scaled = self.find_scaled_atoms(self.scales, bound, data.X)
+        sampler: Sampler[Any] = plain
         if scaled is not None:
             sampler = AugmentedScaleSampler(
-                sampler,
+                plain,
                 scaled,
                 data.X,
                 data.weight,

@@ -28,7 +28,7 @@ class RivalModel(NamedTuple):
     """Names of its basis functions."""
     probability: float
     """Share of the draws with exactly these basis functions."""
-    index: IndexArray
+    atoms: IndexArray
     """Columns of the basis functions in the basis matrix."""
 
 

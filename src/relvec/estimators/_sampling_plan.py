@@ -158,7 +158,7 @@ class SamplingPlan:
         is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
         if kind is None or not len(features) or is_dear:
             return None
-        return ScaledAtoms(bound.atoms, group_features(kind, features), X.shape[1])
+        return ScaledAtoms(bound.atoms, group_features(kind, features.tolist()), X.shape[1])
 
     def choose_monitored_rows(self, targets: Vector) -> IndexArray:
         """Return rows of low to high targets, whatever their order."""

@@ -45,8 +45,8 @@ def _read_regression_options(model: BaseSparseBayesRegressor) -> dict[str, Any]:
     for name, default in unsupported.items():
         if getattr(given, name) != default:
             raise ValueError(
-                f"sample_posterior() samples models of constant Gaussian noise without a transform;"
-                f" this model has {name}={getattr(given, name)!r}. Fit one with {name}={default!r}, "
+                "sample_posterior() samples models of constant Gaussian noise without a transform; "
+                f"this model has {name}={getattr(given, name)!r}. Fit one with {name}={default!r}, "
                 'or use SampledSparseBayesRegressor(noise="student_t") for heavy tails.'
             )
     if len(model.outputs_) > 1:
