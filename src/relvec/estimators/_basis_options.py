@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._checks import check_choice
 from relvec._typing import Matrix
-from relvec.bases import KernelBasis, PrecomputedBasis
+from relvec.bases import KernelAtoms, KernelBasis, PrecomputedBasis, UnionAtoms
 from relvec.bases.base import Basis
 from relvec.estimators._length_scales import find_atoms_kernel, has_unset_length_scale
 from relvec.estimators._options import option, with_options
@@ -188,7 +188,9 @@ class CentredKernelOptions(BasisMixin):
         True
         """
         check_is_fitted(self)
-        centers = getattr(self.atoms_, "centers", None)
+        parts = self.atoms_.parts if isinstance(self.atoms_, UnionAtoms) else (self.atoms_,)
+        known = [part.centers for part in parts if isinstance(part, KernelAtoms)]
+        centers = known[0] if known else None
         if getattr(self, "model_kind_", None) == "linear":
             raise AttributeError(
                 "this model has no relevance_vectors_: it is linear in the features, because "

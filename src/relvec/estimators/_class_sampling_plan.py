@@ -19,6 +19,7 @@ from relvec.estimators._sampling_plan import (
     Recorder,
     SampledFit,
     SamplingPlan,
+    are_mostly_kernels,
     collect_traces,
     find_feature_inclusion,
     rank_models,
@@ -154,7 +155,7 @@ class LogitRecorder(Recorder):
         scaled: ScaledAtoms | None,
         X: Any,
     ) -> None:
-        self.are_models_judged = not bound.is_localised.all()
+        self.are_models_judged = not are_mostly_kernels(bound)
         self._atoms, self._values, self.n_latent = atoms, atoms.values[:, rows], n_latent
         self.scaled, self._X = scaled, X[rows]
         n_scales = 0 if scaled is None else len(scaled.groups)

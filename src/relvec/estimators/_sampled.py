@@ -13,12 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_integer
 from relvec._compat import to_arviz
 from relvec._typing import IndexArray, Vector
-from relvec.bases.base import Atoms
+from relvec.bases import LinearBasis
+from relvec.bases.base import Atoms, Basis
+from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._sampling_plan import SampledFit
+from relvec.estimators.fitted import fitted_basis
 from relvec.sampling import ChainTuning
 from relvec.sampling.diagnostics import ChainSummary, summarise_chains
 
-__all__ = ["RivalModel", "SampledMixin"]
+__all__ = ["ChosenBasis", "RivalModel", "SampledKernelMixin", "SampledMixin"]
 
 
 class RivalModel(NamedTuple):
@@ -32,6 +35,34 @@ class RivalModel(NamedTuple):
     """Columns of the basis functions in the basis matrix."""
 
 
+class ChosenBasis(NamedTuple):
+    """Basis of a sampled model, and the atoms from which its first chain starts."""
+
+    basis: Basis
+    start: IndexArray
+
+
+def add_linear_terms(model: Any, active: IndexArray) -> ChosenBasis:
+    """Return the learnt kernels of a fitted model together with its features.
+
+    The search for the model of highest evidence compares kernels with linear models and keeps one
+    of them. A sampled model contains both, and the posterior says how much of either is needed.
+
+    Parameters
+    ----------
+    model : regressor or classifier of relvec
+        Model with learnt length-scales and numeric features.
+    active : ndarray
+        Atoms in the fitted model.
+    """
+    learnt = model.learnt_length_scales_
+    kernels = learnt if learnt.replaced is None else learnt.replaced
+    basis = LinearBasis() + with_kernel(model._resolve_basis(), kernels.kernel)
+    # features come first in the sum
+    is_linear = learnt.kind == "linear"
+    return ChosenBasis(basis, active if is_linear else active + model.n_features_in_)
+
+
 class SampledMixin:
     """Attributes and methods of estimators fitted by sampling."""
 
@@ -41,6 +72,10 @@ class SampledMixin:
     candidate_atoms_: Atoms
     n_features_in_: int
     _judged: tuple[str, ...]
+
+    def _choose_basis(self, evidence_model: Any, active: IndexArray) -> ChosenBasis:
+        """Return the basis that is sampled, given the model of highest evidence."""
+        return ChosenBasis(fitted_basis(evidence_model), active)
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
@@ -237,3 +272,16 @@ class SampledMixin:
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+
+class SampledKernelMixin(SampledMixin):
+    """Sampled relevance vector machines, which combine kernels with linear terms by default."""
+
+    length_scales: Any
+
+    def _choose_basis(self, evidence_model: Any, active: IndexArray) -> ChosenBasis:
+        """Return kernels and features if length-scales are learnt by default, else kernels."""
+        is_auto = isinstance(self.length_scales, str) and self.length_scales == "auto"
+        if is_auto and hasattr(evidence_model, "learnt_length_scales_"):
+            return add_linear_terms(evidence_model, active)
+        return super()._choose_basis(evidence_model, active)

@@ -45,12 +45,18 @@ __all__ = [
     "RegressionSamplingPlan",
     "SampledFit",
     "SamplingPlan",
+    "are_mostly_kernels",
     "collect_traces",
     "find_feature_inclusion",
     "rank_models",
     "resolve_grid",
     "resolve_size_prior",
 ]
+
+
+def are_mostly_kernels(bound: BoundBasis) -> bool:
+    """Whether more than half of the basis functions are kernels."""
+    return bool(np.mean(bound.is_localised) > 0.5) if len(bound.is_localised) else False
 
 
 def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
@@ -60,7 +66,7 @@ def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
     if not isinstance(value, str):
         return ExponentialSize(float(value))
     # Many overlapping kernels of small weight predict better than few of large weight.
-    return ExponentialSize(0.5) if bound.is_localised.all() else BetaBinomialSize()
+    return ExponentialSize(0.5) if are_mostly_kernels(bound) else BetaBinomialSize()
 
 
 def resolve_grid(value: PrecisionGrid | None, bound: BoundBasis) -> PrecisionGrid:
@@ -349,7 +355,7 @@ class FunctionRecorder(Recorder):
         scaled: ScaledAtoms | None,
         n_parameters: int = 0,
     ) -> None:
-        self.are_models_judged = not bound.is_localised.all()
+        self.are_models_judged = not are_mostly_kernels(bound)
         self._norm = moments.column_norm[order]
         self._scaled, self._X = scaled, X
         self.n_features = X.shape[1]

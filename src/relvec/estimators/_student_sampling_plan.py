@@ -19,6 +19,7 @@ from relvec.estimators._sampling_plan import (
     Recorder,
     SampledFit,
     SamplingPlan,
+    are_mostly_kernels,
     collect_traces,
     find_feature_inclusion,
     rank_models,
@@ -115,7 +116,7 @@ class _StudentRecorder(Recorder):
     def __init__(
         self, atoms: PreparedAtoms, rows: IndexArray, centre: float, bound: BoundBasis
     ) -> None:
-        self.are_models_judged = not bound.is_localised.all()
+        self.are_models_judged = not are_mostly_kernels(bound)
         self._values, self._centre = atoms.values[:, rows], centre
         self.names = ["noise_std", "n_active", "log_posterior", "log_df"]
         self.names += [f"f[{i}]" for i in range(len(rows))]

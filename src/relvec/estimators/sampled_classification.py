@@ -17,7 +17,7 @@ from relvec.estimators._classify import validate_class_data
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
-from relvec.estimators._sampled import SampledMixin
+from relvec.estimators._sampled import ChosenBasis, SampledKernelMixin, SampledMixin
 from relvec.estimators._sampling_options import (
     SCALE_KINDS,
     SamplingOptions,
@@ -107,24 +107,27 @@ class BaseSampledClassifier(
         context = self._init_callback_context(max_subtasks=None)
         data, self.classes_ = validate_class_data(self, X, y, sample_weight, options.class_weight)
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
-        if evidence_model is None:
+        is_given = evidence_model is not None
+        if not is_given:
             labels = self.classes_[data.groups]
             evidence_model = self._make_evidence_model().fit(data.X, labels, data.weight)
-        basis = fitted_basis(evidence_model)
-        bound = basis.bind(
+        model = evidence_model.class_model_
+        chosen = ChosenBasis(fitted_basis(evidence_model), model.active)
+        if not is_given:
+            chosen = self._choose_basis(evidence_model, model.active)
+        bound = chosen.basis.bind(
             data.X,
             sample_weight=data.weight,
             random_state=check_random_state(options.random_state),
         )
-        model = evidence_model.class_model_
         chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
         scales = resolve_scales(options.sample_length_scales, evidence_model)
         plan = ClassSamplingPlan(**resolve_sampling_options(options), scales=scales)
         novelty = model.novelty if options.error_bars == "novelty" else None
         monitor = self._make_monitor(context)
-        fit = plan.run(bound, data, model.active, novelty, chains, monitor)
+        fit = plan.run(bound, data, chosen.start, novelty, chains, monitor)
         context.call_on_fit_task_end(estimator=self, X=data.X, y=y)
-        self.evidence_model_, self.basis_ = evidence_model, basis
+        self.evidence_model_, self.basis_ = evidence_model, chosen.basis
         self.candidate_atoms_ = bound.atoms
         self._set_sampled_attributes(fit)
         self.class_model_ = fit.output
@@ -150,7 +153,9 @@ class SampledSparseBayesClassifier(
 
 
 @with_options
-class SampledRVMClassifier(SampledClassificationOptions, KernelOptions, BaseSampledClassifier):
+class SampledRVMClassifier(
+    SampledClassificationOptions, KernelOptions, SampledKernelMixin, BaseSampledClassifier
+):
     """Relevance vector machine for classification, by sampling."""
 
     def _make_evidence_model(self) -> Any:

@@ -18,7 +18,7 @@ from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
 from relvec.estimators._plan import Data
 from relvec.estimators._predict import PredictionMixin
-from relvec.estimators._sampled import SampledMixin
+from relvec.estimators._sampled import ChosenBasis, SampledKernelMixin, SampledMixin
 from relvec.estimators._sampling_options import (
     SCALE_KINDS,
     SamplingOptions,
@@ -146,24 +146,27 @@ class BaseSampledRegressor(
         weight = None if sample_weight is None else read_weight(sample_weight, X)
         warn_about_weights(weight, stacklevel=5)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        if evidence_model is None:
+        is_given = evidence_model is not None
+        if not is_given:
             evidence_model = self._make_evidence_model().fit(X, y, weight)
-        basis = fitted_basis(evidence_model)
         data = Data(X, y[:, None], weight, np.zeros(len(y), dtype=np.intp))
-        bound = basis.bind(
+        output = evidence_model.outputs_[0]
+        chosen = ChosenBasis(fitted_basis(evidence_model), output.active)
+        if not is_given:
+            chosen = self._choose_basis(evidence_model, output.active)
+        bound = chosen.basis.bind(
             X, sample_weight=weight, random_state=check_random_state(options.random_state)
         )
-        output = evidence_model.outputs_[0]
         chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
         plan = self._resolve_sampling(evidence_model)
         novelty = output.novelty if options.error_bars == "novelty" else None
 
         monitor = self._make_monitor(context)
-        fit = plan.run(bound, data, output.active, novelty, chains, monitor)
+        fit = plan.run(bound, data, chosen.start, novelty, chains, monitor)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         self.evidence_model_, self.basis_, self.candidate_atoms_ = (
             evidence_model,
-            basis,
+            chosen.basis,
             bound.atoms,
         )
         self._set_attributes(fit)
@@ -238,11 +241,13 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
         Posterior mean of the noise variance, or the given value.
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
-        400, of all monitored quantities (Vehtari et al. 2021).
+        400 (Vehtari et al. 2021), of everything that predictions are made of: noise, length-scale
+        factors and function values; of number of basis functions and log posterior as well, unless
+        most basis functions are kernels, which can replace one another.
     r_hat_ : float
-        Largest rank-normalised split R-hat of the monitored quantities.
+        Largest rank-normalised split R-hat of these quantities.
     ess_ : float
-        Smallest effective sample size of the monitored quantities.
+        Smallest effective sample size of these quantities.
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: standard deviation of the noise, number of basis
         functions, log posterior, logarithms of length-scale factors, of the global scale or of the
@@ -312,10 +317,13 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
 
 
 @with_options
-class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRegressor):
+class SampledRVMRegressor(
+    SampledRegressionOptions, KernelOptions, SampledKernelMixin, BaseSampledRegressor
+):
     """Relevance vector machine for regression, by sampling.
 
-    The model is that of `RVMRegressor`. Instead of the relevance vectors, precisions and noise
+    The model is that of `RVMRegressor`; where length-scales are learnt by default, the features
+    themselves are basis functions too, next to the kernels. Instead of the relevance vectors, precisions and noise
     variance of highest evidence, Markov chains draw them from their posterior distribution, with
     weights and noise integrated out; a factor of the learnt length-scales is drawn as well.
     Predictions are averages over the models drawn, so that error bars of the function include the
@@ -336,11 +344,13 @@ class SampledRVMRegressor(SampledRegressionOptions, KernelOptions, BaseSampledRe
         Posterior mean of the noise variance, or the given value.
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
-        400, of all monitored quantities (Vehtari et al. 2021).
+        400 (Vehtari et al. 2021), of everything that predictions are made of: noise, length-scale
+        factors and function values; of number of basis functions and log posterior as well, unless
+        most basis functions are kernels, which can replace one another.
     r_hat_ : float
-        Largest rank-normalised split R-hat of the monitored quantities.
+        Largest rank-normalised split R-hat of these quantities.
     ess_ : float
-        Smallest effective sample size of the monitored quantities.
+        Smallest effective sample size of these quantities.
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: standard deviation of the noise, number of basis
         functions, log posterior, logarithms of length-scale factors, of the global scale or of the
