@@ -62,7 +62,7 @@ class SamplingOptions:
         Steps of a chain between two draws. With "auto" chains are continued, with twice as many
         steps between draws each time, until the diagnostics are good (`converged_`) or
         `max_doublings` is reached.
-    max_doublings : int, default=5
+    max_doublings : int, default=3
         How often the number of steps may be doubled with ``thin="auto"``.
     draw_dtype : {"float64", "float32"}, default="float64"
         Type of the stored weights; the second halves the memory of the draws.
@@ -82,7 +82,7 @@ class SamplingOptions:
     n_chains: int = option(default=4, check=partial(check_integer, minimum=1))
     n_draws: int = option(default=500, check=partial(check_integer, minimum=1))
     thin: int | str = option(default="auto", check=partial(_check_auto_or_integer, minimum=1))
-    max_doublings: int = option(default=5, check=partial(check_integer, minimum=0))
+    max_doublings: int = option(default=3, check=partial(check_integer, minimum=0))
     draw_dtype: str = option(
         default="float64", check=partial(check_choice, choices=("float64", "float32"))
     )

@@ -323,12 +323,12 @@ class SampledRVMRegressor(
     """Relevance vector machine for regression, by sampling.
 
     The model is that of `RVMRegressor`; where length-scales are learnt by default, the features
-    themselves are basis functions too, next to the kernels. Instead of the relevance vectors, precisions and noise
-    variance of highest evidence, Markov chains draw them from their posterior distribution, with
-    weights and noise integrated out; a factor of the learnt length-scales is drawn as well.
-    Predictions are averages over the models drawn, so that error bars of the function include the
-    uncertainty of the choice. Neighbouring kernels can replace one another: single inclusion
-    probabilities are small, and there is no short list of relevance vectors.
+    themselves are basis functions too, next to the kernels. Instead of the relevance vectors,
+    precisions and noise variance of highest evidence, Markov chains draw them from their posterior
+    distribution, with weights and noise integrated out; a factor of the learnt length-scales is
+    drawn as well. Predictions are averages over the models drawn, so that error bars of the
+    function include the uncertainty of the choice. Neighbouring kernels can replace one another:
+    single inclusion probabilities are small, and there is no short list of relevance vectors.
 
     Attributes
     ----------
