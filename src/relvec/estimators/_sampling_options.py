@@ -98,8 +98,11 @@ def resolve_scales(kind: str, evidence_model: Any) -> str | None:
     return None if kind == "fixed" else kind
 
 
-def resolve_sampling_options(options: Any) -> dict[str, Any]:
-    """Resolve the options of all samplers to fields of a `SamplingPlan`."""
+def resolve_sampling_options(options: Any, first_thin: int = ChainTuning.thin) -> dict[str, Any]:
+    """Resolve the options of all samplers to fields of a `SamplingPlan`.
+
+    `first_thin` is the number of steps between draws with which ``thin="auto"`` begins.
+    """
     is_auto = isinstance(options.thin, str)
     random_state = check_random_state(options.random_state)
     return {
@@ -107,7 +110,7 @@ def resolve_sampling_options(options: Any) -> dict[str, Any]:
         "grid": options.precision_grid,
         "chains": ChainTuning(
             n_draws=options.n_draws,
-            thin=ChainTuning.thin if is_auto else options.thin,
+            thin=first_thin if is_auto else options.thin,
             max_doublings=options.max_doublings if is_auto else 0,
         ),
         "n_chains": options.n_chains,

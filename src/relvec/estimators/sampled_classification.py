@@ -122,7 +122,9 @@ class BaseSampledClassifier(
         )
         chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
         scales = resolve_scales(options.sample_length_scales, evidence_model)
-        plan = ClassSamplingPlan(**resolve_sampling_options(options), scales=scales)
+        # one step is a sweep of several moves
+        shared = resolve_sampling_options(options, first_thin=1)
+        plan = ClassSamplingPlan(**shared, scales=scales)
         novelty = model.novelty if options.error_bars == "novelty" else None
         monitor = self._make_monitor(context)
         fit = plan.run(bound, data, chosen.start, novelty, chains, monitor)

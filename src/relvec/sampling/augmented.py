@@ -63,7 +63,7 @@ class AugmentedSampler(Sampler[AugmentedState]):
         deviation ``1 / sqrt(d)`` of the weight.
     size_prior : SizePrior, optional
         Prior of the number of atoms of each latent function; default `BetaBinomialSize()`.
-    n_moves : int, default=10
+    n_moves : int, default=5
         Moves of the model of each latent function in a sweep.
     moves : dict of str to float, optional
         Probabilities of the moves, as in `CollapsedSampler`.
@@ -102,7 +102,7 @@ class AugmentedSampler(Sampler[AugmentedState]):
         *,
         grid: PrecisionGrid | None = None,
         size_prior: SizePrior | None = None,
-        n_moves: int = 10,
+        n_moves: int = 5,
         moves: dict[str, float] | None = None,
         intercept_precision: float | None = None,
     ) -> None:
