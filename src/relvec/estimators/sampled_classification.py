@@ -141,7 +141,90 @@ class BaseSampledClassifier(
 class SampledSparseBayesClassifier(
     SampledClassificationOptions, BasisOptions, BaseSampledClassifier
 ):
-    """Sparse Bayesian classification with any basis functions, by sampling."""
+    """Sparse Bayesian classification with any basis functions, by sampling.
+
+    The model is that of `SparseBayesClassifier`. Instead of the basis functions and precisions of
+    highest evidence, Markov chains draw them from their posterior distribution; the logistic
+    likelihood is exact, by Pólya-Gamma auxiliary variables, not a Laplace approximation.
+    Probabilities are averages over the models drawn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    inclusion_probability_ : ndarray of shape (n_atoms,) or (n_classes, n_atoms)
+        Posterior probability that each basis function is in the logit: its share of the draws. One
+        row for each class if there are more than two.
+    feature_inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that a basis function of the model depends on each feature.
+    models_ : tuple of (ndarray, float)
+        Sets of basis functions of highest posterior probability, at most 100, with their shares of
+        the draws; `rival_models` names them.
+    converged_ : bool
+        Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
+        400 (Vehtari et al. 2021), of log odds or log probabilities at up to 25 training rows and
+        of length-scale factors; of number of basis functions and log posterior as well, unless
+        most basis functions are kernels, which can replace one another.
+    r_hat_ : float
+        Largest rank-normalised split R-hat of these quantities.
+    ess_ : float
+        Smallest effective sample size of these quantities.
+    traces_ : dict of str to ndarray of shape (n_chains, n_draws)
+        Draws of the monitored quantities: number of basis functions, log posterior, logarithms of
+        length-scale factors, and log odds or log probabilities.
+    n_iter_ : int
+        Sweeps of each chain, warm-up included.
+    chains_ : tuple of dict
+        State of each chain and of its random numbers, which ``warm_start=True`` continues.
+    evidence_model_ : SparseBayesClassifier
+        Model of highest evidence, from which the first chain starts.
+    basis_ : Basis
+        Basis, with the length-scales of `evidence_model_`.
+    candidate_atoms_ : Atoms
+        All basis functions, in the order of `inclusion_probability_`.
+    n_atoms_ : int
+        Number of candidate basis functions.
+    class_model_ : SampledClassModel
+        The draws.
+    n_features_in_ : int
+        Number of features in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had column names.
+
+    See Also
+    --------
+    SparseBayesClassifier : One model, that of highest evidence: faster, and small.
+    relvec.sampling.AugmentedSampler : The Markov chain.
+
+    References
+    ----------
+    N. G. Polson, J. G. Scott, J. Windle (2013), Bayesian inference for logistic models using
+    Pólya-Gamma latent variables, Journal of the American Statistical Association 108.
+
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    Examples
+    --------
+    The label depends on one of three features:
+
+    >>> import warnings
+    >>> import numpy as np
+    >>> from relvec import SampledSparseBayesClassifier
+    >>> from relvec.bases import LinearBasis
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> y = X[:, 1] + 0.3 * rng.normal(size=60) > 0
+    >>> model = SampledSparseBayesClassifier(
+    ...     LinearBasis(), n_draws=100, n_chains=2, max_doublings=0, random_state=0
+    ... )
+    >>> with warnings.catch_warnings():  # short chains have not converged
+    ...     warnings.simplefilter("ignore")
+    ...     model = model.fit(X, y)
+    >>> int(model.inclusion_probability_.argmax())
+    1
+    >>> model.predict([[0.0, 1.0, 0.0]])
+    array([ True])
+    """
 
     def _make_evidence_model(self) -> Any:
         return SparseBayesClassifier(
@@ -158,7 +241,84 @@ class SampledSparseBayesClassifier(
 class SampledRVMClassifier(
     SampledClassificationOptions, KernelOptions, SampledKernelMixin, BaseSampledClassifier
 ):
-    """Relevance vector machine for classification, by sampling."""
+    """Relevance vector machine for classification, by sampling.
+
+    The model is that of `RVMClassifier`; where length-scales are learnt by default, the features
+    themselves are basis functions too, next to the kernels. Instead of the relevance vectors and
+    precisions of highest evidence, Markov chains draw them from their posterior distribution; the
+    logistic likelihood is exact, by Pólya-Gamma auxiliary variables, not a Laplace approximation.
+    Probabilities are averages over the models and length-scale factors drawn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    inclusion_probability_ : ndarray of shape (n_atoms,) or (n_classes, n_atoms)
+        Posterior probability that each basis function is in the logit: its share of the draws. One
+        row for each class if there are more than two.
+    feature_inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that a basis function of the model depends on each feature.
+    models_ : tuple of (ndarray, float)
+        Sets of basis functions of highest posterior probability, at most 100, with their shares of
+        the draws; `rival_models` names them.
+    converged_ : bool
+        Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
+        400 (Vehtari et al. 2021), of log odds or log probabilities at up to 25 training rows and
+        of length-scale factors; of number of basis functions and log posterior as well, unless
+        most basis functions are kernels, which can replace one another.
+    r_hat_ : float
+        Largest rank-normalised split R-hat of these quantities.
+    ess_ : float
+        Smallest effective sample size of these quantities.
+    traces_ : dict of str to ndarray of shape (n_chains, n_draws)
+        Draws of the monitored quantities: number of basis functions, log posterior, logarithms of
+        length-scale factors, and log odds or log probabilities.
+    n_iter_ : int
+        Sweeps of each chain, warm-up included.
+    chains_ : tuple of dict
+        State of each chain and of its random numbers, which ``warm_start=True`` continues.
+    evidence_model_ : RVMClassifier
+        Model of highest evidence, from which the first chain starts.
+    basis_ : Basis
+        Basis, with the length-scales of `evidence_model_`.
+    candidate_atoms_ : Atoms
+        All basis functions, in the order of `inclusion_probability_`.
+    n_atoms_ : int
+        Number of candidate basis functions.
+    class_model_ : SampledClassModel
+        The draws.
+    n_features_in_ : int
+        Number of features in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had column names.
+
+    See Also
+    --------
+    RVMClassifier : One model, that of highest evidence: faster, and small.
+    relvec.sampling.AugmentedSampler : The Markov chain.
+
+    References
+    ----------
+    N. G. Polson, J. G. Scott, J. Windle (2013), Bayesian inference for logistic models using
+    Pólya-Gamma latent variables, Journal of the American Statistical Association 108.
+
+    M. E. Tipping (2001), Sparse Bayesian learning and the relevance vector machine, JMLR 1.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from relvec import SampledRVMClassifier
+    >>> from relvec.datasets import make_snake
+    >>> X, y = make_snake(60, random_state=0)
+    >>> model = SampledRVMClassifier(
+    ...     gamma=1.0, n_draws=50, n_chains=2, max_doublings=0, random_state=0
+    ... )
+    >>> with warnings.catch_warnings():  # short chains have not converged
+    ...     warnings.simplefilter("ignore")
+    ...     model = model.fit(X, y)
+    >>> model.predict_proba(X).shape, model.score(X, y) > 0.8
+    ((60, 2), True)
+    """
 
     def _make_evidence_model(self) -> Any:
         names = ("gamma", "degree", "coef0", "length_scales", "centers", "center_method")
