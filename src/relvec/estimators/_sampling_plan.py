@@ -77,7 +77,7 @@ def resolve_grid(value: PrecisionGrid | None, bound: BoundBasis) -> PrecisionGri
     """
     if value is not None:
         return value
-    return PrecisionGrid() if bound.is_localised.all() else PrecisionGrid(1e-8, 1.0, n_levels=9)
+    return PrecisionGrid() if bound.is_localised.all() else PrecisionGrid(1e-8, 0.1, n_levels=8)
 
 
 @dataclass(frozen=True)
