@@ -212,7 +212,7 @@ class SoftmaxAugmentation(Augmentation):
         self.classes = check_classes(self.target, self.n_latent)
         self.weight = np.ones(self.n_rows) if weight is None else weight
         self.offset = np.zeros((self.n_rows, self.n_latent)) if offsets is None else offsets
-        self.grid = PrecisionGrid(1.0 / 5.0**2, 1.0, n_levels=5)
+        self.grid = PrecisionGrid(1.0 / 10.0**2, 1.0, n_levels=5)
 
     def augment(
         self, k: int, latent: Matrix, noise: float, parameters: Vector, rng: np.random.Generator
