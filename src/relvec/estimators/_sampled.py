@@ -204,6 +204,20 @@ class SampledMixin:
 
         return call_callbacks
 
+    def _fit_evidence_model(self, model: Any, *data: Any) -> Any:
+        """Fit the model of highest evidence, whose warnings become those of this estimator.
+
+        That its search has not converged does not matter: it is where chains start.
+        """
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(*data)
+        for each in caught:
+            if not issubclass(each.category, ConvergenceWarning):
+                text = str(each.message).replace(type(model).__name__, type(self).__name__)
+                warnings.warn(text, each.category, stacklevel=5)
+        return model
+
     def _set_sampled_attributes(self, fit: SampledFit) -> None:
         """Set the attributes that all sampled estimators have."""
         self.chains_, self.traces_, self.models_ = fit.chains, fit.traces, fit.models
@@ -235,5 +249,5 @@ class SampledMixin:
                 f"least {tuning.min_ess:.0f}). Predictions are averages over too few independent "
                 "models. Give a larger max_doublings or n_draws, or continue with warm_start=True.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

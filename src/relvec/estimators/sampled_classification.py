@@ -109,7 +109,9 @@ class BaseSampledClassifier(
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
         if evidence_model is None:
             labels = self.classes_[data.groups]
-            evidence_model = self._make_evidence_model().fit(data.X, labels, data.weight)
+            evidence_model = self._fit_evidence_model(
+                self._make_evidence_model(), data.X, labels, data.weight
+            )
         basis = fitted_basis(evidence_model)
         bound = basis.bind(
             data.X,

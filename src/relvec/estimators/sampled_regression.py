@@ -147,7 +147,7 @@ class BaseSampledRegressor(
         warn_about_weights(weight, stacklevel=5)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         if evidence_model is None:
-            evidence_model = self._make_evidence_model().fit(X, y, weight)
+            evidence_model = self._fit_evidence_model(self._make_evidence_model(), X, y, weight)
         basis = fitted_basis(evidence_model)
         data = Data(X, y[:, None], weight, np.zeros(len(y), dtype=np.intp))
         bound = basis.bind(
