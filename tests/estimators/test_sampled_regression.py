@@ -28,7 +28,9 @@ from relvec.sampling import compute_mcse_mean
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:The chains of Sampled:sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:The chains of Sampled:sklearn.exceptions.ConvergenceWarning"
+    ),
 ]
 
 SHORT = {"n_chains": 2, "n_draws": 40, "max_doublings": 0, "random_state": 0}
@@ -393,9 +395,9 @@ def test_student_noise_resists_outliers():
 def test_horseshoe_shrinks_noise():
     target = 2.0 * X[:, 0] + 0.1 * np.random.default_rng(2).normal(size=40)
     wide = np.hstack([X, np.random.default_rng(1).normal(size=(40, 20))])
-    model = SampledSparseBayesRegressor(
-        weight_prior="horseshoe", **{**LINEAR, "n_draws": 200}
-    ).fit(wide, target)
+    model = SampledSparseBayesRegressor(weight_prior="horseshoe", **{**LINEAR, "n_draws": 200}).fit(
+        wide, target
+    )
     kept = model.inclusion_probability_
     assert kept[0] > 0.95
     assert np.delete(kept, 0).max() < 0.5
