@@ -83,7 +83,7 @@ sampled = SampledSparseBayesRegressor(LinearBasis(), **short).fit(table, effect)
 names = list(columns)
 print("evidence:", " + ".join(names[index] for index in evidence.relevance_))
 for rival in sampled.rival_models(4):
-    print(f"{rival.probability:.2f}  " + " + ".join(names[index] for index in rival.index))
+    print(f"{rival.probability:.2f}  " + " + ".join(names[index] for index in rival.atoms))
 
 display = InclusionDisplay(sampled.inclusion_probability_, names=names).plot()
 display.ax_.set_title("posterior inclusion probability", fontsize=10, loc="left")

@@ -259,6 +259,19 @@ def test_summaries():
     assert summarise_chains({}) == []
 
 
+@pytest.mark.parametrize("exponent", [-1000, -430, 430, 1000])
+def test_scale_of_the_draws(exponent):
+    draws = np.random.default_rng(0).normal(1.0, 0.1, size=(3, 60))
+    (usual,), (other,) = (
+        summarise_chains({"size": each}) for each in (draws, np.ldexp(draws, exponent))
+    )
+    for name, number in usual._asdict().items():
+        if name in ("mean", "std", "quantile_5", "quantile_95", "mcse_mean", "mcse_std"):
+            assert getattr(other, name) == pytest.approx(np.ldexp(number, exponent), rel=1e-12)
+        else:
+            assert getattr(other, name) == number
+
+
 def test_no_quantities():
     assert all(function(np.empty((4, 50, 0))).shape == (0,) for function in FUNCTIONS)
     assert summarise_chains({"none": np.empty((4, 50, 0))}) == []

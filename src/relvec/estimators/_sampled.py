@@ -21,7 +21,13 @@ from relvec.estimators.fitted import fitted_basis
 from relvec.sampling import ChainTuning
 from relvec.sampling.diagnostics import ChainSummary, summarise_chains
 
-__all__ = ["ChosenBasis", "RivalModel", "SampledKernelMixin", "SampledMixin"]
+__all__ = [
+    "ChosenBasis",
+    "RivalModel",
+    "SampledKernelMixin",
+    "SampledMixin",
+    "check_single_precision",
+]
 
 
 class RivalModel(NamedTuple):
@@ -61,6 +67,16 @@ def add_linear_terms(model: Any, active: IndexArray) -> ChosenBasis:
     # features come first in the sum
     is_linear = learnt.kind == "linear"
     return ChosenBasis(basis, active if is_linear else active + model.n_features_in_)
+
+
+def check_single_precision(estimator: Any) -> None:
+    """Raise if precisions are to be tied, which samplers cannot do."""
+    precision = getattr(estimator, "precision", "atom")
+    if precision != "atom":
+        raise ValueError(
+            f"{type(estimator).__name__} samples a precision for each basis function; got "
+            f'precision={precision!r}. Use precision="atom".'
+        )
 
 
 class SampledMixin:
@@ -239,6 +255,20 @@ class SampledMixin:
 
         return call_callbacks
 
+    def _fit_evidence_model(self, model: Any, *data: Any) -> Any:
+        """Fit the model of highest evidence, whose warnings become those of this estimator.
+
+        That its search has not converged does not matter: it is where chains start.
+        """
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(*data)
+        for each in caught:
+            if not issubclass(each.category, ConvergenceWarning):
+                text = str(each.message).replace(type(model).__name__, type(self).__name__)
+                warnings.warn(text, each.category, stacklevel=5)
+        return model
+
     def _set_sampled_attributes(self, fit: SampledFit) -> None:
         """Set the attributes that all sampled estimators have."""
         self.chains_, self.traces_, self.models_ = fit.chains, fit.traces, fit.models
@@ -270,7 +300,7 @@ class SampledMixin:
                 f"least {tuning.min_ess:.0f}). Predictions are averages over too few independent "
                 "models. Give a larger max_doublings or n_draws, or continue with warm_start=True.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

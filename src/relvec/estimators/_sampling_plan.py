@@ -143,6 +143,11 @@ class SamplingPlan:
         starts: list[IndexArray | None] = [start, np.empty(0, dtype=np.intp)]
         starts += [None] * self.n_chains
         chains = start_chains(sampler, self.seed, starts[: self.n_chains])
+        if previous and len(previous) != len(chains):
+            raise ValueError(
+                f"warm_start=True continues the {len(previous)} chains of the earlier fit; got "
+                f"n_chains={self.n_chains}. Leave n_chains as it was, or set warm_start=False."
+            )
         if previous:
             chains = resume_chains(sampler, chains, previous)
         chains = run_chains(
@@ -151,7 +156,6 @@ class SamplingPlan:
             record,
             judged=record.judged,
             tuning=self.chains,
-            n_warmup=0 if previous else None,
             n_jobs=self.n_jobs,
             monitor=monitor,
         )

@@ -17,7 +17,12 @@ from relvec.estimators._classify import validate_class_data
 from relvec.estimators._decide import DecisionMixin
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
-from relvec.estimators._sampled import ChosenBasis, SampledKernelMixin, SampledMixin
+from relvec.estimators._sampled import (
+    ChosenBasis,
+    SampledKernelMixin,
+    SampledMixin,
+    check_single_precision,
+)
 from relvec.estimators._sampling_options import (
     SCALE_KINDS,
     SamplingOptions,
@@ -104,13 +109,16 @@ class BaseSampledClassifier(
         """Sample the posterior, starting from a fitted model of the same data or from a new one."""
         options: Any = self
         check_options(self)
+        check_single_precision(self)
         context = self._init_callback_context(max_subtasks=None)
         data, self.classes_ = validate_class_data(self, X, y, sample_weight, options.class_weight)
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)
         is_given = evidence_model is not None
         if not is_given:
             labels = self.classes_[data.groups]
-            evidence_model = self._make_evidence_model().fit(data.X, labels, data.weight)
+            evidence_model = self._fit_evidence_model(
+                self._make_evidence_model(), data.X, labels, data.weight
+            )
         model = evidence_model.class_model_
         chosen = ChosenBasis(fitted_basis(evidence_model), model.active)
         if not is_given:
@@ -156,7 +164,9 @@ class SampledSparseBayesClassifier(
         Posterior probability that each basis function is in the logit: its share of the draws. One
         row for each class if there are more than two.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
-        Posterior probability that a basis function of the model depends on each feature.
+        Posterior probability that a basis function of the model depends on each feature. A kernel
+        depends on all features of finite length-scale, so that with kernels this is no test of the
+        relevance of single features.
     models_ : tuple of (ndarray, float)
         Sets of basis functions of highest posterior probability, at most 100, with their shares of
         the draws; `rival_models` names them.
@@ -257,7 +267,9 @@ class SampledRVMClassifier(
         Posterior probability that each basis function is in the logit: its share of the draws. One
         row for each class if there are more than two.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
-        Posterior probability that a basis function of the model depends on each feature.
+        Posterior probability that a basis function of the model depends on each feature. A kernel
+        depends on all features of finite length-scale, so that with kernels this is no test of the
+        relevance of single features.
     models_ : tuple of (ndarray, float)
         Sets of basis functions of highest posterior probability, at most 100, with their shares of
         the draws; `rival_models` names them.

@@ -18,7 +18,12 @@ from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
 from relvec.estimators._plan import Data
 from relvec.estimators._predict import PredictionMixin
-from relvec.estimators._sampled import ChosenBasis, SampledKernelMixin, SampledMixin
+from relvec.estimators._sampled import (
+    ChosenBasis,
+    SampledKernelMixin,
+    SampledMixin,
+    check_single_precision,
+)
 from relvec.estimators._sampling_options import (
     SCALE_KINDS,
     SamplingOptions,
@@ -65,7 +70,7 @@ class SampledRegressionOptions(SamplingOptions):
         `inclusion_probability_` is the mean share of its weight that each basis function keeps.
     noise : {"gaussian", "student_t"}, default="gaussian"
         Distribution of the noise. Student-t noise has heavy tails, whose degrees of freedom are
-        sampled; it needs ``weight_prior="inclusion"`` and fixed length-scales.
+        sampled; it needs ``weight_prior="inclusion"``, and length-scales are fixed.
     noise_variance : float, optional
         Known variance of the noise, in squared units of the target; by default it is sampled.
     noise_prior : InverseGamma, optional
@@ -138,6 +143,7 @@ class BaseSampledRegressor(
         """Sample the posterior, starting from a fitted model of the same data or from a new one."""
         options: Any = self
         check_options(self)
+        check_single_precision(self)
         context = self._init_callback_context(max_subtasks=None)
         check_finite_input(y, "y")
         X, y = validate_inputs(self, X, y, y_numeric=True)
@@ -148,7 +154,7 @@ class BaseSampledRegressor(
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         is_given = evidence_model is not None
         if not is_given:
-            evidence_model = self._make_evidence_model().fit(X, y, weight)
+            evidence_model = self._fit_evidence_model(self._make_evidence_model(), X, y, weight)
         data = Data(X, y[:, None], weight, np.zeros(len(y), dtype=np.intp))
         output = evidence_model.outputs_[0]
         chosen = ChosenBasis(fitted_basis(evidence_model), output.active)
@@ -233,12 +239,17 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
         Posterior probability that each basis function is in the model: its share of the draws.
         With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
-        Posterior probability that a basis function of the model depends on each feature.
+        Posterior probability that a basis function of the model depends on each feature. A kernel
+        depends on all features of finite length-scale, so that with kernels this is no test of the
+        relevance of single features.
     models_ : tuple of (ndarray, float)
         Sets of basis functions of highest posterior probability, at most 100, with their shares of
         the draws; `rival_models` names them.
     noise_variance_ : float
-        Posterior mean of the noise variance, or the given value.
+        Posterior mean of the noise variance, or the given value; with ``noise="student_t"``, of
+        the squared scale, which is smaller than the variance.
+    df_ : float
+        Posterior median of the degrees of freedom. Only with ``noise="student_t"``.
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
         400 (Vehtari et al. 2021), of everything that predictions are made of: noise, length-scale
@@ -336,12 +347,17 @@ class SampledRVMRegressor(
         Posterior probability that each basis function is in the model: its share of the draws.
         With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
-        Posterior probability that a basis function of the model depends on each feature.
+        Posterior probability that a basis function of the model depends on each feature. A kernel
+        depends on all features of finite length-scale, so that with kernels this is no test of the
+        relevance of single features.
     models_ : tuple of (ndarray, float)
         Sets of basis functions of highest posterior probability, at most 100, with their shares of
         the draws; `rival_models` names them.
     noise_variance_ : float
-        Posterior mean of the noise variance, or the given value.
+        Posterior mean of the noise variance, or the given value; with ``noise="student_t"``, of
+        the squared scale, which is smaller than the variance.
+    df_ : float
+        Posterior median of the degrees of freedom. Only with ``noise="student_t"``.
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
         400 (Vehtari et al. 2021), of everything that predictions are made of: noise, length-scale

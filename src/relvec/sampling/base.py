@@ -1,8 +1,9 @@
 """What every sampler provides: the protocol of `Sampler`, and the draws that it returns.
 
-A sampler moves a small immutable state by `init` and `step`. It sees moments only, never the data,
-so the cost of a step does not depend on the number of rows. All random numbers come from the
-generator that it is given.
+A sampler moves a small immutable state by `init` and `step`. Samplers of Gaussian models see
+moments only, so that the cost of a step does not depend on the number of rows; those that sample
+length-scales or auxiliary variables see the data as well. All random numbers come from the
+generator that they are given.
 """
 
 from __future__ import annotations

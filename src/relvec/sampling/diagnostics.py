@@ -19,7 +19,7 @@ from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
 from relvec._checks import check_probability
-from relvec._typing import ArrayLike, BoolArray, Vector
+from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
 
 __all__ = [
     "ChainSummary",
@@ -140,7 +140,9 @@ def compute_mcse_mean(draws: ArrayLike) -> Vector:
     0.01
     """
     array, is_valid, shape = _arrange(draws)
-    return _finish(_compute_std(array) / np.sqrt(_compute_ess(_split(array))), is_valid, shape)
+    array, exponent = _rescale(array)
+    error = _compute_std(array) / np.sqrt(_compute_ess(_split(array)))
+    return _finish(np.ldexp(error, exponent), is_valid, shape)
 
 
 def compute_mcse_std(draws: ArrayLike) -> Vector:
@@ -165,6 +167,7 @@ def compute_mcse_std(draws: ArrayLike) -> Vector:
     0.007
     """
     array, is_valid, shape = _arrange(draws)
+    array, exponent = _rescale(array)
     squared = (array - array.mean(axis=(1, 2), keepdims=True)) ** 2
     variance = squared.mean(axis=(1, 2))
     of_variance = (squared**2).mean(axis=(1, 2)) - variance**2
@@ -172,7 +175,7 @@ def compute_mcse_std(draws: ArrayLike) -> Vector:
     varies = ~_is_constant(array) & (variance > 0.0)
     ess = _compute_ess(_split(squared))[varies]
     error[varies] = np.sqrt(np.maximum(of_variance[varies], 0.0) / ess / variance[varies]) / 2.0
-    return _finish(error, is_valid, shape)
+    return _finish(np.ldexp(error, exponent), is_valid, shape)
 
 
 def compute_mcse_quantile(draws: ArrayLike, level: float) -> Vector:
@@ -337,10 +340,20 @@ def _is_constant(array: Vector) -> BoolArray:
     return np.asarray(array.max(axis=(1, 2)) == array.min(axis=(1, 2)))
 
 
+def _rescale(array: Vector) -> tuple[Vector, IndexArray]:
+    """Divide each quantity by a power of two, so that its fourth powers are in range.
+
+    Returns the exponents as well.
+    """
+    exponent = np.frexp(np.abs(array).max(axis=(1, 2)))[1]
+    return np.ldexp(array, -exponent[:, None, None]), exponent
+
+
 def _compute_std(array: Vector) -> Vector:
     """Return the standard deviation over all chains; exactly zero if the draws are equal."""
+    scaled, exponent = _rescale(array)
     n_total = array.shape[1] * array.shape[2]
-    std = np.sqrt(array.var(axis=(1, 2)) * n_total / max(n_total - 1, 1))
+    std = np.ldexp(np.sqrt(scaled.var(axis=(1, 2)) * n_total / max(n_total - 1, 1)), exponent)
     return np.where(_is_constant(array), 0.0, std)
 
 

@@ -72,6 +72,9 @@ class SizePrior(BaseEstimator, ABC):
 class ExponentialSize(SizePrior):
     """Probability ``exp(-penalty * size)`` of a model, up to a constant.
 
+    Every atom is in the model with prior probability ``1 / (1 + exp(penalty))``, independently of
+    the others (George & McCulloch 1997); the size has a binomial distribution.
+
     Parameters
     ----------
     penalty : float

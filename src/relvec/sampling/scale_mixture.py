@@ -87,7 +87,8 @@ class ScaleMixture:
         if self.shape <= 0.0:
             raise ValueError(
                 "the noise variance has no posterior without observations; give more rows than the "
-                "intercept needs, or a noise prior of positive shape."
+                "intercept needs, for which one sample is not enough, or a noise prior of positive "
+                "shape."
             )
         # As in the search, t't grows by a share of 1e-10, so that the posterior is proper when the
         # target is constant or the atoms interpolate it (see `relvec.evidence.NOISE_FLOOR`).
