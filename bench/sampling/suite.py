@@ -7,25 +7,70 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.denoising.part import Record, ok
+from bench.denoising.part import Record, Target, ok, target_table
 from bench.report import Table, number
 from bench.runner import run_worker
-from bench.sampling.methods import METHODS, Length, find_missing
+from bench.sampling import bands, large
+from bench.sampling.methods import FINNISH, METHODS, SELECTION, Length, find_missing
 from bench.sampling.problems import PROBLEMS
 
 __all__ = ["DEFAULT_PARTS", "PACKAGES", "PAGE", "PARTS", "run_part", "tables", "write_page"]
 
 PACKAGES = ("relvec", "numpyro", "jax", "arviz", "numpy", "scipy")
 PAGE = Path(__file__).parents[1] / "SAMPLING.md"
-PARTS = {"independent columns": ["independent"], "correlated columns": ["correlated"]}
-DEFAULT_PARTS = tuple(PARTS)
+COMPARED = {
+    "independent columns": "independent",
+    "correlated columns": "correlated",
+    "three samplers": "independent",
+}
+"""Parts with NUTS, and their problems."""
+THREE = (
+    "relvec HorseshoeSampler, slab",
+    "NumPyro NUTS, slab, target_accept 0.9",
+    "relvec CollapsedSampler",
+)
+BANDS = {
+    "coverage sinc": bands.SINC,
+    "coverage learnt": bands.SINC_LEARNT,
+    "coverage blocks": bands.BLOCKS,
+}
+LARGE = "scaling"
+PARTS = (*COMPARED, *BANDS, LARGE)
+DEFAULT_PARTS = tuple(name for name in PARTS if name != "three samplers")
 REPEATS = 3
+TIMES_NUTS = 10.0
 LARGEST_RHAT = 1.01
 QUICK = Length(n_chains=2, n_warmup=200, n_burn=50, n_draws=200)
 
 
 def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
     """Yield the records of a part as they come."""
+    if name in BANDS:
+        yield from _run_bands(name, seed, repeats, quick)
+    elif name == LARGE:
+        problem = "quick large" if quick else "large"
+        for draw in range(repeats or (1 if quick else 2)):
+            yield _run({"part": name, "problem": problem, "method": LARGE, "seed": seed + draw})
+    else:
+        yield from _compare(name, seed, repeats, quick)
+
+
+def _run(job: Record) -> Record:
+    record = run_worker("bench.sampling.worker", job)
+    note = "" if record["status"] == "ok" else f": {record['error']}"
+    print(f"sampling {job['problem']} {job['method']}{note}", file=sys.stderr, flush=True)
+    return record
+
+
+def _run_bands(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
+    problem = bands.QUICK if quick else BANDS[name]
+    n_draws = repeats or (1 if quick else bands.REPEATS[problem])
+    seeds = list(range(seed, seed + n_draws))
+    for method in bands.METHODS:
+        yield _run({"part": name, "problem": problem, "method": method, "seeds": seeds})
+
+
+def _compare(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
     missing = find_missing()
     if "arviz" in missing:
         print(
@@ -40,21 +85,22 @@ def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator
             f"{' '.join(missing)} (or relvec[bench])",
             file=sys.stderr,
         )
-    for problem in ["quick"] if quick else PARTS[name]:
-        for method, each in METHODS.items():
-            if each.needs_numpyro and missing:
-                continue
-            for draw in range(repeats or (1 if quick else REPEATS)):
-                length = QUICK if quick else Length()
-                job = {"part": name, "problem": problem, "method": method, "seed": seed + draw}
-                record = run_worker("bench.sampling.worker", {**job, "length": length._asdict()})
-                note = "" if record["status"] == "ok" else f": {record['error']}"
-                print(f"sampling {problem} {method}{note}", file=sys.stderr, flush=True)
-                yield record
+    problem = "quick" if quick else COMPARED[name]
+    length = QUICK if quick else Length()
+    for method in THREE if name == "three samplers" else METHODS:
+        if METHODS[method].needs_numpyro and missing:
+            continue
+        for draw in range(repeats or (1 if quick else REPEATS)):
+            job = {"part": name, "problem": problem, "method": method, "seed": seed + draw}
+            yield _run({**job, "length": length._asdict()})
 
 
 def tables(name: str, records: Sequence[Record]) -> list[Table]:
     """Return one table for each model of a part: only the same posterior is compared."""
+    if name in BANDS:
+        return bands.tables(records)
+    if name == LARGE:
+        return large.tables(records)
     found = []
     done = ok(records)
     for model in dict.fromkeys(each.model for each in METHODS.values()):
@@ -71,7 +117,27 @@ def tables(name: str, records: Sequence[Record]) -> list[Table]:
                 f"{correlation:g}, median of {len({r['seed'] for r in done})} data sets"
             )
             found.append(Table(title, HEAD, rows))
-    return found
+    targets = _find_targets(done)
+    return found + ([target_table(targets)] if targets else [])
+
+
+def _find_targets(records: Sequence[Record]) -> list[Target]:
+    """Compare effective draws per second with those of NUTS, whose model is another one."""
+
+    def rates(method: str, what: str) -> list[float]:
+        return [r[what] / r["draws_cpu"] for r in records if r["method"] == method]
+
+    models = {name: each.model for name, each in METHODS.items() if not each.needs_numpyro}
+    ours = [name for name, model in models.items() if model in (FINNISH, SELECTION)]
+    targets = []
+    for method in ours:
+        for what, word in (("ess_predictor", "predictor"), ("ess_noise", "noise")):
+            mine, nuts = rates(method, what), rates(THREE[1], what)
+            if mine and nuts:
+                ratio = statistics.median(mine) / statistics.median(nuts)
+                label = f"{method}: ESS/s of the {word} over that of NUTS, slab, target_accept 0.9"
+                targets.append(Target(label, ratio, TIMES_NUTS, at_least=True, unit="×"))
+    return targets
 
 
 HEAD = (
