@@ -200,9 +200,12 @@ def write_page(texts: dict[str, str], facts: str, path: Path = PAGE) -> None:
 INTRODUCTION = """\
 # Samplers: `relvec.sampling` and the No-U-Turn sampler
 
-`python -m bench sampling` draws from the posterior of the same model on the same data by the
-samplers of relvec and by NUTS of NumPyro. A table holds one model; different models are not
-compared.
+`python -m bench sampling` measures how fast chains mix, and what error bars of sampled models are
+worth. Samplers of relvec and NUTS of NumPyro draw from the posterior on the same data. A table
+holds one model. `CollapsedSampler` has another prior than the horseshoe, so its rate says how long
+a sampled model of sparse columns takes, not that one algorithm beats the other on one posterior.
+
+Columns:
 
 - **Data**: normal columns, six of them with effects (3, -2, 1.5, -1, 1, 0.5 noise standard
   deviations for columns of unit variance), unit noise. There is no intercept.
@@ -212,9 +215,33 @@ compared.
 - **NUTS**: non-centred, single precision, 4 chains one after the other, 1000 steps of warm-up and
   1000 draws. Warm-up and draws are compiled ahead; **compilation** includes finding the starts
   and is not counted elsewhere.
-- **relvec**: double precision, 4 chains with 200 + 1000 steps.
+- **relvec**: double precision, 4 chains with 200 + 1000 steps. `CollapsedSampler` has 8 steps for
+  each draw, each of which changes one column at most; its priors are those of
+  `SampledSparseBayesRegressor(LinearBasis())`: `BetaBinomialSize()` and
+  `PrecisionGrid(1e-8, 1.0, 9)`, with the inverse Gamma noise above.
+- **three samplers** is a short part: one sampler of each of the two models, and NUTS.
 - **ESS/s**: smallest bulk effective sample size, of the linear predictor over all training rows
   and of the noise standard deviation, per CPU second of the draws; then per CPU second of draws and
   warm-up. By ArviZ for all methods. **converged**: data sets with all R-hat below 1.01; other
   effective sample sizes are not reliable. **mean noise sd**: the same for samplers of one model, up
-  to Monte Carlo error."""
+  to Monte Carlo error.
+
+Coverage of 95 % bands at the training inputs, Gaussian noise; standard errors over data sets in
+parentheses:
+
+- **coverage of y** and **MLPD** (mean log predictive density): new targets at the same inputs.
+- **evidence, plain**: `SparseBayesRegressor` (`RVMRegressor` where the length-scale is learnt) with
+  `error_bars="plain"` and `calibrate=False`; **evidence, default**: as it is, with novelty and
+  calibration.
+- **sampled**: `SampledSparseBayesRegressor` (`SampledRVMRegressor`) as it is, but for
+  `max_doublings`, which is 2 for sinc with the given kernel and 1 otherwise, so that the suite ends
+  in reasonable time; **sampled, cheap**: `n_draws=250, max_doublings=0`. **R-hat** and **ESS** are
+  the largest and smallest of the monitored quantities of a fit; fits that have not converged are
+  included.
+- **sinc**: N = 64 in [-10, 10], signal-to-noise ratio 5, kernel exp(-(x - z)² / 9) or a learnt
+  length-scale. **BlocksSinc**: N = 256, ratio 7, Haar wavelets and thin-plate splines of scale 3.
+
+Scaling: 100 000 rows and 500 columns, neighbours correlated by 0.5, 20 with effects from one
+standard error to half the noise, added to `SufficientStatistics` in blocks. `run_chains` continues
+four chains, in one process, until R-hat is below 1.01 and effective sample sizes of bulk and tails
+are at least 1000, of 25 predictions at new rows and of the noise."""
