@@ -77,8 +77,23 @@ def _horseshoe(**options: Any) -> Any:
     return make
 
 
-def _relvec(make: Callable[[Any], Any]) -> Callable[[Regression, int, Length], Chains]:
-    """Run any `relvec.sampling.Sampler`."""
+def _collapsed(moments: Any) -> Any:
+    """Return the sampler of `SampledSparseBayesRegressor(LinearBasis())`."""
+    from relvec.priors import InverseGamma
+    from relvec.sampling import BetaBinomialSize, CollapsedSampler, PrecisionGrid
+
+    return CollapsedSampler(
+        moments,
+        grid=PrecisionGrid(1e-8, 1.0, n_levels=9),
+        size_prior=BetaBinomialSize(),
+        noise_prior=InverseGamma(NOISE_SHAPE, NOISE_RATE),
+    )
+
+
+def _relvec(
+    make: Callable[[Any], Any], thin: int = 1
+) -> Callable[[Regression, int, Length], Chains]:
+    """Run any `relvec.sampling.Sampler`, with so many steps for each draw."""
 
     def run(data: Regression, seed: int, length: Length) -> Chains:
         from relvec.dictionaries import DenseDictionary
@@ -96,12 +111,13 @@ def _relvec(make: Callable[[Any], Any]) -> Callable[[Regression, int, Length], C
             rng = np.random.default_rng([seed, chain])
             began = time.process_time()
             state = sampler.init(rng)
-            for _ in range(length.n_burn):
+            for _ in range(length.n_burn * thin):
                 state = sampler.step(state, rng)
             warmup_cpu += time.process_time() - began
             began = time.process_time()
             for i in range(length.n_draws):
-                state = sampler.step(state, rng)
+                for _ in range(thin):
+                    state = sampler.step(state, rng)
                 draw = sampler.draw(state, rng)
                 weights[chain, i, draw.active] = draw.weights
                 noise[chain, i] = np.sqrt(draw.noise_variance)
@@ -122,6 +138,9 @@ def _nuts(*, has_slab: bool, target_accept: float) -> Any:
 
 
 FINNISH, PLAIN = "regularised (Finnish) horseshoe", "horseshoe"
+SELECTION = "selection of columns (spike and grid of precisions), another model"
+THIN = 8
+"""Steps of the collapsed sampler for a draw, of which each changes one column at most."""
 METHODS = {
     "relvec HorseshoeSampler, slab": Method(
         FINNISH, _relvec(_horseshoe(slab_scale=SLAB_SCALE, slab_df=SLAB_DF))
@@ -136,4 +155,5 @@ METHODS = {
     "NumPyro NUTS, target_accept 0.9": Method(
         PLAIN, _nuts(has_slab=False, target_accept=0.9), needs_numpyro=True
     ),
+    "relvec CollapsedSampler": Method(SELECTION, _relvec(_collapsed, THIN)),
 }

@@ -7,25 +7,70 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.denoising.part import Record, ok
+from bench.denoising.part import Record, Target, ok, target_table
 from bench.report import Table, number
 from bench.runner import run_worker
-from bench.sampling.methods import METHODS, Length, find_missing
+from bench.sampling import bands, large
+from bench.sampling.methods import FINNISH, METHODS, SELECTION, Length, find_missing
 from bench.sampling.problems import PROBLEMS
 
 __all__ = ["DEFAULT_PARTS", "PACKAGES", "PAGE", "PARTS", "run_part", "tables", "write_page"]
 
 PACKAGES = ("relvec", "numpyro", "jax", "arviz", "numpy", "scipy")
 PAGE = Path(__file__).parents[1] / "SAMPLING.md"
-PARTS = {"independent columns": ["independent"], "correlated columns": ["correlated"]}
-DEFAULT_PARTS = tuple(PARTS)
+COMPARED = {
+    "independent columns": "independent",
+    "correlated columns": "correlated",
+    "three samplers": "independent",
+}
+"""Parts with NUTS, and their problems."""
+THREE = (
+    "relvec HorseshoeSampler, slab",
+    "NumPyro NUTS, slab, target_accept 0.9",
+    "relvec CollapsedSampler",
+)
+BANDS = {
+    "coverage sinc": bands.SINC,
+    "coverage learnt": bands.SINC_LEARNT,
+    "coverage blocks": bands.BLOCKS,
+}
+LARGE = "scaling"
+PARTS = (*COMPARED, *BANDS, LARGE)
+DEFAULT_PARTS = tuple(name for name in PARTS if name != "three samplers")
 REPEATS = 3
+TIMES_NUTS = 10.0
 LARGEST_RHAT = 1.01
 QUICK = Length(n_chains=2, n_warmup=200, n_burn=50, n_draws=200)
 
 
 def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
     """Yield the records of a part as they come."""
+    if name in BANDS:
+        yield from _run_bands(name, seed, repeats, quick)
+    elif name == LARGE:
+        problem = "quick large" if quick else "large"
+        for draw in range(repeats or (1 if quick else 2)):
+            yield _run({"part": name, "problem": problem, "method": LARGE, "seed": seed + draw})
+    else:
+        yield from _compare(name, seed, repeats, quick)
+
+
+def _run(job: Record) -> Record:
+    record = run_worker("bench.sampling.worker", job)
+    note = "" if record["status"] == "ok" else f": {record['error']}"
+    print(f"sampling {job['problem']} {job['method']}{note}", file=sys.stderr, flush=True)
+    return record
+
+
+def _run_bands(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
+    problem = bands.QUICK if quick else BANDS[name]
+    n_draws = repeats or (1 if quick else bands.REPEATS[problem])
+    seeds = list(range(seed, seed + n_draws))
+    for method in bands.METHODS:
+        yield _run({"part": name, "problem": problem, "method": method, "seeds": seeds})
+
+
+def _compare(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator[Record]:
     missing = find_missing()
     if "arviz" in missing:
         print(
@@ -40,21 +85,22 @@ def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator
             f"{' '.join(missing)} (or relvec[bench])",
             file=sys.stderr,
         )
-    for problem in ["quick"] if quick else PARTS[name]:
-        for method, each in METHODS.items():
-            if each.needs_numpyro and missing:
-                continue
-            for draw in range(repeats or (1 if quick else REPEATS)):
-                length = QUICK if quick else Length()
-                job = {"part": name, "problem": problem, "method": method, "seed": seed + draw}
-                record = run_worker("bench.sampling.worker", {**job, "length": length._asdict()})
-                note = "" if record["status"] == "ok" else f": {record['error']}"
-                print(f"sampling {problem} {method}{note}", file=sys.stderr, flush=True)
-                yield record
+    problem = "quick" if quick else COMPARED[name]
+    length = QUICK if quick else Length()
+    for method in THREE if name == "three samplers" else METHODS:
+        if METHODS[method].needs_numpyro and missing:
+            continue
+        for draw in range(repeats or (1 if quick else REPEATS)):
+            job = {"part": name, "problem": problem, "method": method, "seed": seed + draw}
+            yield _run({**job, "length": length._asdict()})
 
 
 def tables(name: str, records: Sequence[Record]) -> list[Table]:
     """Return one table for each model of a part: only the same posterior is compared."""
+    if name in BANDS:
+        return bands.tables(records)
+    if name == LARGE:
+        return large.tables(records)
     found = []
     done = ok(records)
     for model in dict.fromkeys(each.model for each in METHODS.values()):
@@ -71,7 +117,27 @@ def tables(name: str, records: Sequence[Record]) -> list[Table]:
                 f"{correlation:g}, median of {len({r['seed'] for r in done})} data sets"
             )
             found.append(Table(title, HEAD, rows))
-    return found
+    targets = _find_targets(done)
+    return found + ([target_table(targets)] if targets else [])
+
+
+def _find_targets(records: Sequence[Record]) -> list[Target]:
+    """Compare effective draws per second with those of NUTS, whose model is another one."""
+
+    def rates(method: str, what: str) -> list[float]:
+        return [r[what] / r["draws_cpu"] for r in records if r["method"] == method]
+
+    models = {name: each.model for name, each in METHODS.items() if not each.needs_numpyro}
+    ours = [name for name, model in models.items() if model in (FINNISH, SELECTION)]
+    targets = []
+    for method in ours:
+        for what, word in (("ess_predictor", "predictor"), ("ess_noise", "noise")):
+            mine, nuts = rates(method, what), rates(THREE[1], what)
+            if mine and nuts:
+                ratio = statistics.median(mine) / statistics.median(nuts)
+                label = f"{method}: ESS/s of the {word} over that of NUTS, slab, target_accept 0.9"
+                targets.append(Target(label, ratio, TIMES_NUTS, at_least=True, unit="×"))
+    return targets
 
 
 HEAD = (
@@ -134,9 +200,12 @@ def write_page(texts: dict[str, str], facts: str, path: Path = PAGE) -> None:
 INTRODUCTION = """\
 # Samplers: `relvec.sampling` and the No-U-Turn sampler
 
-`python -m bench sampling` draws from the posterior of the same model on the same data by the
-samplers of relvec and by NUTS of NumPyro. A table holds one model; different models are not
-compared.
+`python -m bench sampling` measures how fast chains mix, and what error bars of sampled models are
+worth. Samplers of relvec and NUTS of NumPyro draw from the posterior on the same data. A table
+holds one model. `CollapsedSampler` has another prior than the horseshoe, so its rate says how long
+a sampled model of sparse columns takes, not that one algorithm beats the other on one posterior.
+
+Columns:
 
 - **Data**: normal columns, six of them with effects (3, -2, 1.5, -1, 1, 0.5 noise standard
   deviations for columns of unit variance), unit noise. There is no intercept.
@@ -146,9 +215,33 @@ compared.
 - **NUTS**: non-centred, single precision, 4 chains one after the other, 1000 steps of warm-up and
   1000 draws. Warm-up and draws are compiled ahead; **compilation** includes finding the starts
   and is not counted elsewhere.
-- **relvec**: double precision, 4 chains with 200 + 1000 steps.
+- **relvec**: double precision, 4 chains with 200 + 1000 steps. `CollapsedSampler` has 8 steps for
+  each draw, each of which changes one column at most; its priors are those of
+  `SampledSparseBayesRegressor(LinearBasis())`: `BetaBinomialSize()` and
+  `PrecisionGrid(1e-8, 1.0, 9)`, with the inverse Gamma noise above.
+- **three samplers** is a short part: one sampler of each of the two models, and NUTS.
 - **ESS/s**: smallest bulk effective sample size, of the linear predictor over all training rows
   and of the noise standard deviation, per CPU second of the draws; then per CPU second of draws and
   warm-up. By ArviZ for all methods. **converged**: data sets with all R-hat below 1.01; other
   effective sample sizes are not reliable. **mean noise sd**: the same for samplers of one model, up
-  to Monte Carlo error."""
+  to Monte Carlo error.
+
+Coverage of 95 % bands at the training inputs, Gaussian noise; standard errors over data sets in
+parentheses:
+
+- **coverage of y** and **MLPD** (mean log predictive density): new targets at the same inputs.
+- **evidence, plain**: `SparseBayesRegressor` (`RVMRegressor` where the length-scale is learnt) with
+  `error_bars="plain"` and `calibrate=False`; **evidence, default**: as it is, with novelty and
+  calibration.
+- **sampled**: `SampledSparseBayesRegressor` (`SampledRVMRegressor`) as it is, but for
+  `max_doublings`, which is 2 for sinc with the given kernel and 1 otherwise, so that the suite ends
+  in reasonable time; **sampled, cheap**: `n_draws=250, max_doublings=0`. **R-hat** and **ESS** are
+  the largest and smallest of the monitored quantities of a fit; fits that have not converged are
+  included.
+- **sinc**: N = 64 in [-10, 10], signal-to-noise ratio 5, kernel exp(-(x - z)² / 9) or a learnt
+  length-scale. **BlocksSinc**: N = 256, ratio 7, Haar wavelets and thin-plate splines of scale 3.
+
+Scaling: 100 000 rows and 500 columns, neighbours correlated by 0.5, 20 with effects from one
+standard error to half the noise, added to `SufficientStatistics` in blocks. `run_chains` continues
+four chains, in one process, until R-hat is below 1.01 and effective sample sizes of bulk and tails
+are at least 1000, of 25 predictions at new rows and of the noise."""

@@ -1,4 +1,4 @@
-"""One sampler on one data set, in a process of its own.
+"""One sampler on one data set, or a model on several, in a process of its own.
 
 Run by `bench.sampling.suite` as ``python -m bench.sampling.worker JOB`` with a JSON job; prints a
 JSON record.
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.sampling import bands, large
 from bench.sampling.methods import METHODS, Length
 from bench.sampling.problems import draw_regression
 
@@ -21,7 +22,11 @@ __all__ = ["run"]
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
-    """Run a sampler and measure it."""
+    """Run a sampler or fit sampled models, and measure them."""
+    if job["problem"] in large.SIZES:
+        return large.run(job)
+    if job["method"] in bands.METHODS:
+        return bands.run(job)
     data = draw_regression(job["problem"], job["seed"])
     length = Length(**job["length"])
     chains = METHODS[job["method"]].run(data, job["seed"], length)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench.sampling import methods, problems, suite
+from bench.sampling import bands, large, methods, problems, suite
+from bench.sampling.worker import run
 
 SHORT = methods.Length(n_chains=2, n_warmup=5, n_burn=5, n_draws=20)
 
@@ -19,9 +20,10 @@ def test_columns_have_unit_norm_and_the_given_correlation():
     assert problems.find_global_scale(200) == pytest.approx(5.0 / 195.0)
 
 
-def test_chains_of_a_sampler_of_the_library():
+@pytest.mark.parametrize("name", ["relvec HorseshoeSampler, slab", "relvec CollapsedSampler"])
+def test_chains_of_a_sampler_of_the_library(name):
     data = problems.draw_regression("quick", 0)
-    chains = methods.METHODS["relvec HorseshoeSampler, slab"].run(data, 0, SHORT)
+    chains = methods.METHODS[name].run(data, 0, SHORT)
     assert chains.predictor.shape == (2, 20, 30)
     assert chains.noise.shape == (2, 20)
     assert chains.draws_cpu > 0.0
@@ -53,7 +55,10 @@ def test_only_samplers_of_one_model_share_a_table(tmp_path):
     }
     records = [{**record, "method": name} for name in methods.METHODS]
     json.dumps(records)
-    tables = suite.tables("independent columns", records)
+    *tables, targets = suite.tables("independent columns", records)
+    assert len(targets.rows) == 4
+    assert {row[1] for row in targets.rows} == {"1×"}
+    assert {row[3] for row in targets.rows} == {"**not met**"}
     assert len(tables) == len({each.model for each in methods.METHODS.values()})
     row = dict(zip(tables[0].head, tables[0].rows[0], strict=True))
     assert row["ESS/s, predictor"] == "200"
@@ -62,3 +67,53 @@ def test_only_samplers_of_one_model_share_a_table(tmp_path):
     suite.write_page({"independent columns": "a table"}, "- facts", tmp_path / "page.md")
     assert "## Independent columns\n\na table" in (tmp_path / "page.md").read_text("utf-8")
     assert command.parse(["sampling"]).parts == suite.DEFAULT_PARTS
+
+
+@pytest.mark.parametrize("name", [bands.SINC, bands.BLOCKS])
+def test_noise_of_the_given_ratio_to_the_signal(name):
+    draws = [bands.draw_bands(name, seed) for seed in range(20)]
+    noise = np.array([draw.y - draw.truth for draw in draws])
+    assert noise.std() == pytest.approx(draws[0].noise_std, rel=0.1)
+    snr = draws[0].truth.std() / draws[0].noise_std
+    assert snr == pytest.approx(7.0 if name == bands.BLOCKS else 5.0)
+
+
+@pytest.mark.slow
+def test_records_of_error_bars_and_their_table():
+    job = {"part": "coverage sinc", "problem": bands.QUICK, "seeds": [0]}
+    records = [run({**job, "method": method}) for method in bands.METHODS]
+    json.dumps(records)
+    for record in records:
+        [draw] = record["draws"]
+        assert 0.3 < draw["cover_f"] <= 1.0
+        assert 0.5 < draw["cover_y"] <= 1.0
+        assert draw["mse"] < 0.05
+        assert ("r_hat" in draw) == record["method"].startswith("sampled")
+    [table] = suite.tables("coverage sinc", records)
+    assert [row[0] for row in table.rows] == list(bands.METHODS)
+    assert table.rows[0][-1] == "–"
+    records = [{**record, "problem": bands.BLOCKS} for record in records]
+    targets = suite.tables("coverage blocks", records)[-1]
+    assert len(targets.rows) == 4
+
+
+@pytest.mark.slow
+def test_a_record_of_many_rows_and_its_table():
+    record = run({"part": "scaling", "problem": "quick large", "method": "scaling", "seed": 0})
+    json.dumps(record)
+    assert record["ess_predictor"] > 50.0
+    assert record["rmse"] < 0.2
+    [table] = suite.tables("scaling", [record])
+    assert dict(zip(table.head, table.rows[0], strict=True))["data set"] == "0"
+    shown = large.tables([{**record, "problem": "large"}])
+    assert shown[-1].rows[1][2] == "≤ 120 s"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["coverage sinc", "scaling"])
+def test_parts_run_by_the_command_line(part, tmp_path):
+    output = tmp_path / "records.json"
+    arguments = ["sampling", "--quick", "--parts", part, "--output", str(output)]
+    assert command.main(arguments) == 0
+    records = json.loads(output.read_text("utf-8"))
+    assert {record["status"] for record in records} == {"ok"}

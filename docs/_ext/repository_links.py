@@ -27,6 +27,7 @@ PAGES = {
     "bench/NOISE.md": "noise_benchmark.md",
     "bench/COUNTS.md": "counts_benchmark.md",
     "bench/DENSITY.md": "density_benchmark.md",
+    "bench/SAMPLING.md": "sampling_benchmark.md",
     "reproduce/README.md": "reproduced.md",
     "reproduce/RESULTS.md": "results.md",
     "examples": "gallery/index.rst",

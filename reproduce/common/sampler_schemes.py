@@ -13,7 +13,7 @@ from relvec.dictionaries import DenseDictionary, WaveletDictionary
 from relvec.kernels import LinearSpline
 from relvec.moments import Moments, compute_moments
 from relvec.published import ReversibleJumpSampler
-from relvec.sampling import Sampler
+from relvec.sampling import CollapsedSampler, Sampler
 from reproduce.common.mixing import Chain, run_chain, split_rhat
 from reproduce.common.published import find
 from reproduce.common.sampler_plots import ABSENT
@@ -107,6 +107,9 @@ SCHEMES = {
         {"c": "bic", "birth": "fixed"},
         panel="2_26_others",
     ),
+    "collapsed": Scheme(
+        "CollapsedSampler", "2.26", "sinc", sampler=CollapsedSampler, panel="2_26_others"
+    ),
     "blocks_rjmh": Scheme(
         "RJMH, log-normal births", "2.27", "blockssinc", AS_PRINTED, panel="2_27"
     ),
@@ -115,6 +118,9 @@ SCHEMES = {
     ),
     "blocks_rj": Scheme(
         "RJ only, α = 1e-5", "2.27", "blockssinc", {**AS_PRINTED, **RJ_ONLY}, panel="2_27"
+    ),
+    "blocks_collapsed": Scheme(
+        "CollapsedSampler", "2.27", "blockssinc", sampler=CollapsedSampler, panel="2_27"
     ),
 }
 """All schemes in the order of the table; another sampler is one more entry."""

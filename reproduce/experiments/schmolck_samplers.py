@@ -29,6 +29,9 @@ not meet with success". Figure 2.24 is an illustration of rejection sampling.
   missing in print, and the prior is normalised: as printed, log-normal births have prior odds of
   about 1e10 for every atom, so the model grows to all atoms. "Unit norm": precisions are those of
   unit-norm atoms, so α = 1e-5 and the prior do not depend on the units of the kernel.
+- **CollapsedSampler**, for comparison: `relvec.sampling.CollapsedSampler` with its default priors.
+  Atoms have the prior odds of BIC, precisions of unit-norm atoms, relative to the noise, a uniform
+  prior on a grid from 1e-8 to 0.01; noise and weights are integrated out.
 - **Chains**: 3 from different random states (`--repetitions` sets the number), 40 000 steps in
   Figure 2.26 (the thesis: 400 000) and 10 000 in the others; every 37th state is kept, and the
   first quarter left out. Plots show the chains side by side. For births from the prior and for the
