@@ -400,7 +400,7 @@ def test_horseshoe_shrinks_noise():
     model = SampledSparseBayesRegressor(weight_prior="horseshoe", **{**LINEAR, "n_draws": 200}).fit(
         wide, target
     )
-    kept = model.inclusion_probability_
+    kept = model.kept_share_
     assert kept[0] > 0.95
     assert np.delete(kept, 0).max() < 0.5
     assert "log_global_scale" in model.traces_

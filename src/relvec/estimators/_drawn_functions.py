@@ -25,6 +25,8 @@ class DrawnFunctions:
 
     atoms: Atoms
     """Atoms that are in the model of at least one draw."""
+    columns: IndexArray
+    """Their positions among all candidates."""
     offset: IndexArray
     """Position of the first weight of each draw, and of the end."""
     index: IndexArray
@@ -54,6 +56,11 @@ class DrawnFunctions:
         # compiled code uses the positions unchecked, and a file may contain wrong ones
         matrix.check_format(full_check=True)
         return matrix
+
+    def expand_weights(self, n_atoms: int) -> Any:
+        """Weights of all candidates as a sparse array, shape (n_draws, n_atoms)."""
+        entries = (self.weights.data, self.columns[self.weights.indices], self.weights.indptr)
+        return csr_array(entries, shape=(len(self), n_atoms))
 
     def thinned(self, rows: IndexArray) -> DrawnFunctions:
         """Return some of the draws."""
@@ -130,6 +137,7 @@ def build_functions(
     used = np.unique(index)
     return DrawnFunctions(
         bound.atoms.subset(used),
+        used,
         np.concatenate([[0], np.cumsum(np.bincount(which, minlength=n_draws))]),
         np.searchsorted(used, index),
         coef,

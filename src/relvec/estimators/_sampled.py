@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import hash as joblib_hash
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +16,7 @@ from relvec._compat import to_arviz
 from relvec._typing import IndexArray, Vector
 from relvec.bases import LinearBasis
 from relvec.bases.base import Atoms, Basis
+from relvec.estimators._drawn_functions import DrawnFunctions
 from relvec.estimators._length_scales import with_kernel
 from relvec.estimators._sampling_plan import SampledFit
 from relvec.estimators.fitted import fitted_basis
@@ -93,6 +95,10 @@ class SampledMixin:
         """Return the basis that is sampled, given the model of highest evidence."""
         return ChosenBasis(fitted_basis(evidence_model), active)
 
+    def _list_functions(self) -> Sequence[DrawnFunctions]:
+        """Return the drawn function, or the logit of each class."""
+        raise NotImplementedError
+
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(names)
@@ -152,6 +158,48 @@ class SampledMixin:
         traces = dict(self.traces_)
         return to_arviz(traces, sample_stats={"lp": traces.pop("log_posterior")})
 
+    def _check_selection(self) -> None:
+        """Raise unless the model selects basis functions."""
+        check_is_fitted(self)
+        if not hasattr(self, "inclusion_probability_"):
+            raise AttributeError(
+                'with weight_prior="horseshoe" all basis functions are in the model, so that there '
+                "are no inclusion probabilities; see kept_share_, the share of its weight that "
+                "each keeps."
+            )
+
+    def weight_draws(self) -> Any:
+        """Return the weights of all candidate basis functions in every draw.
+
+        Returns
+        -------
+        weights : sparse array of shape (n_draws, n_atoms), or a list of one for each logit
+            Zero where a basis function is not in the model; draws of one chain after those of
+            another. With sampled length-scales the basis functions change from draw to draw.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import numpy as np
+        >>> from relvec import SampledSparseBayesRegressor
+        >>> from relvec.bases import LinearBasis
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 3))
+        >>> y = 2.0 * X[:, 1] + 0.1 * rng.normal(size=60)
+        >>> model = SampledSparseBayesRegressor(
+        ...     LinearBasis(), n_draws=50, n_chains=2, max_doublings=0, random_state=0
+        ... )
+        >>> with warnings.catch_warnings():  # short chains have not converged
+        ...     warnings.simplefilter("ignore")
+        ...     weights = model.fit(X, y).weight_draws()
+        >>> weights.shape, weights.mean(axis=0).round(1)[1]
+        ((100, 3), np.float64(2.0))
+        """
+        check_is_fitted(self)
+        functions = self._list_functions()
+        each = [function.expand_weights(self.n_atoms_) for function in functions]
+        return each[0] if len(each) == 1 else each
+
     def inclusion_table(self, n_most: int | None = None) -> list[tuple[str, float]]:
         """List basis functions with the probability that they are in the model, highest first.
 
@@ -183,7 +231,7 @@ class SampledMixin:
         >>> [(name, round(probability, 1)) for name, probability in model.inclusion_table(2)]
         [('x0', 1.0), ('x2', 1.0)]
         """
-        check_is_fitted(self)
+        self._check_selection()
         probability = np.atleast_2d(self.inclusion_probability_)
         order = np.argsort(-probability, axis=None, kind="stable")
         if n_most is not None:
@@ -232,13 +280,21 @@ class SampledMixin:
         >>> len(second.names)
         3
         """
-        check_is_fitted(self)
+        self._check_selection()
         n_most = check_integer("n_most", n_most, minimum=1)
         names = self._feature_names()
         return [
             RivalModel(tuple(self.candidate_atoms_.subset(index).names(names)), share, index)
             for index, share in self.models_[:n_most]
         ]
+
+    def _find_previous_chains(self, *data: Any) -> tuple[dict[str, Any], ...]:
+        """Return the chains to continue: those of an earlier fit to the same data, if asked for."""
+        key, options = str(joblib_hash(data)), self.__dict__
+        is_same = options.get("_data_key") == key
+        self._data_key = key
+        found: tuple[dict[str, Any], ...] = options.get("chains_", ())
+        return found if options["warm_start"] and is_same else ()
 
     def _make_monitor(self, context: Any) -> Callable[[int, float, float], bool] | None:
         """Return a function that calls scikit-learn's callbacks after every round of chains.
@@ -273,35 +329,50 @@ class SampledMixin:
         """Set the attributes that all sampled estimators have."""
         self.chains_, self.traces_, self.models_ = fit.chains, fit.traces, fit.models
         self._judged = fit.judged
-        self.inclusion_probability_ = fit.inclusion
-        self.feature_inclusion_probability_ = fit.feature_inclusion
+        selects = getattr(self, "weight_prior", "inclusion") == "inclusion"
+        for name in ("inclusion_probability_", "feature_inclusion_probability_", "kept_share_"):
+            self.__dict__.pop(name, None)
+        if selects:
+            self.inclusion_probability_ = fit.inclusion
+            self.feature_inclusion_probability_ = fit.feature_inclusion
+        else:
+            self.kept_share_ = fit.inclusion
         self.n_atoms_ = fit.inclusion.shape[-1]
         self.n_iter_ = int(fit.chains[0]["n_steps"])
 
     def _judge_convergence(self, tuning: ChainTuning, *, is_quiet: bool = False) -> None:
         """Set `r_hat_`, `ess_` and `converged_`; warn if chains have not converged."""
         summaries = [each for each in self.diagnostics_ if each.name in self._judged]
-        known = [each for each in summaries if np.isfinite(each.r_hat)]
+        # NaN: all draws equal, which is no disagreement, or too few of them
+        known = [each for each in summaries if not np.isnan(each.r_hat)]
         self.r_hat_ = float(max((each.r_hat for each in known), default=np.nan))
-        self.ess_ = float(
-            min((min(each.ess_bulk, each.ess_tail) for each in known), default=np.nan)
-        )
-        constant = len(summaries) - len(known)
-        is_judged = bool(known) or constant == len(summaries) > 0
-        self.converged_ = is_judged and not (
-            self.r_hat_ > tuning.max_r_hat or self.ess_ < tuning.min_ess
-        )
-        if not self.converged_ and not is_quiet:
-            worst = max(known, key=lambda each: each.r_hat, default=None)
-            where = "" if worst is None else f", largest for {worst.name}"
-            warnings.warn(
-                f"The chains of {type(self).__name__} have not converged: R-hat {self.r_hat_:.3f} "
-                f"(at most {tuning.max_r_hat:g}{where}), effective sample size {self.ess_:.0f} (at "
-                f"least {tuning.min_ess:.0f}). Predictions are averages over too few independent "
-                "models. Give a larger max_doublings or n_draws, or continue with warm_start=True.",
-                ConvergenceWarning,
-                stacklevel=5,
+        ess = [min(each.ess_bulk, each.ess_tail) for each in known]
+        self.ess_ = float(min(ess, default=np.nan))
+        n_draws = next(iter(self.traces_.values())).shape[1]
+        disagree, are_few = self.r_hat_ > tuning.max_r_hat, self.ess_ < tuning.min_ess
+        self.converged_ = not (disagree or are_few or n_draws < 4)
+        if self.converged_ or is_quiet:
+            return
+        findings = [f"fewer than four draws of each chain ({n_draws})"] * (n_draws < 4)
+        if disagree:
+            worst = max(known, key=lambda each: each.r_hat)
+            findings.append(
+                f"R-hat {worst.r_hat:.3f} of {worst.name} (at most {tuning.max_r_hat:g}): chains "
+                "disagree"
             )
+        if are_few:
+            rare = known[int(np.argmin(ess))]
+            findings.append(
+                f"effective sample size {self.ess_:.0f} of {rare.name} (at least "
+                f"{tuning.min_ess:.0f})"
+            )
+        warnings.warn(
+            f"The chains of {type(self).__name__} have not converged: {'; '.join(findings)}. Run "
+            'them longer: thin="auto" with a larger max_doublings, or a larger thin. Length-scales '
+            'change slowly; sample_length_scales="fixed" holds them.',
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
 
 class SampledKernelMixin(SampledMixin):

@@ -59,8 +59,9 @@ class SamplingOptions:
     n_draws : int, default=500
         Draws of each chain that are kept.
     thin : int or "auto", default="auto"
-        Steps of a chain between two draws. With "auto" chains are continued, with twice as many
-        steps between draws each time, until the diagnostics are good (`converged_`) or
+        Steps of a chain between two draws. With "auto" it begins at 2 (1 for classifiers), after a
+        warm-up of half of the first round. Chains are then continued, with twice as many steps
+        between draws each time and earlier draws discarded, until the diagnostics are good (`converged_`) or
         `max_doublings` is reached.
     max_doublings : int, default=3
         How often the number of steps may be doubled with ``thin="auto"``.
@@ -69,7 +70,8 @@ class SamplingOptions:
     n_jobs : int, optional
         Number of processes for the chains, as in scikit-learn. The result does not depend on it.
     warm_start : bool, default=False
-        Whether `fit` continues the chains of an earlier fit to the same data.
+        Whether `fit` continues the chains of an earlier fit to the same data, with new draws. With
+        other data it starts new chains.
     random_state : int, RandomState instance or None, default=None
         Seed of the chains, and of the choice of `centers`, where that is random.
     """

@@ -288,6 +288,7 @@ class RegressionSamplingPlan(SamplingPlan):
             intercept = intercept + spread * rng.standard_normal(len(stored))
         functions = DrawnFunctions(
             bound.atoms.subset(order[used]),
+            order[used],
             kept.offset,
             kept.active,
             kept.weights / moments.column_norm[order[stored.active]].astype(self.dtype),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from relvec.estimators._basis_options import BasisOptions, KernelOptions
 from relvec.estimators._class_sampling_plan import ClassSamplingPlan
 from relvec.estimators._classify import validate_class_data
 from relvec.estimators._decide import DecisionMixin
+from relvec.estimators._drawn_functions import DrawnFunctions
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
 from relvec.estimators._sampled import (
@@ -75,6 +77,9 @@ class BaseSampledClassifier(
         """Return the unfitted model of highest evidence with the same basis."""
         raise NotImplementedError
 
+    def _list_functions(self) -> Sequence[DrawnFunctions]:
+        return list(self._average.functions)
+
     @property
     def _average(self) -> Any:
         return self.class_model_
@@ -128,7 +133,7 @@ class BaseSampledClassifier(
             sample_weight=data.weight,
             random_state=check_random_state(options.random_state),
         )
-        chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
+        chains = self._find_previous_chains(data.X, data.groups, data.weight)
         scales = resolve_scales(options.sample_length_scales, evidence_model)
         # one step is a sweep of several moves
         shared = resolve_sampling_options(options, first_thin=1)

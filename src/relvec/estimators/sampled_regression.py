@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from relvec._checks import check_bool, check_choice, check_finite_input, check_positive
 from relvec._typing import ArrayLike
 from relvec.estimators._basis_options import BasisOptions, KernelOptions
+from relvec.estimators._drawn_functions import DrawnFunctions
 from relvec.estimators._inputs import check_range, read_weight, validate_inputs, warn_about_weights
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_options, option, with_options
@@ -67,7 +69,7 @@ class SampledRegressionOptions(SamplingOptions):
         weight has a precision from `precision_grid`. "horseshoe" keeps all of them and shrinks
         their weights by local and global scales (Carvalho, Polson & Scott 2010); `size_prior`,
         `precision_grid` and `sample_length_scales` then have no effect, and
-        `inclusion_probability_` is the mean share of its weight that each basis function keeps.
+        instead of `inclusion_probability_` there is `kept_share_`.
     noise : {"gaussian", "student_t"}, default="gaussian"
         Distribution of the noise. Student-t noise has heavy tails, whose degrees of freedom are
         sampled; it needs ``weight_prior="inclusion"``, and length-scales are fixed.
@@ -163,7 +165,7 @@ class BaseSampledRegressor(
         bound = chosen.basis.bind(
             X, sample_weight=weight, random_state=check_random_state(options.random_state)
         )
-        chains = self.__dict__.get("chains_", ()) if options.warm_start else ()
+        chains = self._find_previous_chains(X, y, weight)
         plan = self._resolve_sampling(evidence_model)
         novelty = output.novelty if options.error_bars == "novelty" else None
 
@@ -212,6 +214,10 @@ class BaseSampledRegressor(
             scales=resolve_scales(options.sample_length_scales, evidence_model),
         )
 
+    def _list_functions(self) -> Sequence[DrawnFunctions]:
+        outputs: Any = self.outputs_
+        return [outputs[0].functions]
+
     def _set_attributes(self, fit: SampledFit) -> None:
         """Set the fitted attributes."""
         output = fit.output
@@ -237,7 +243,7 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
     ----------
     inclusion_probability_ : ndarray of shape (n_atoms,)
         Posterior probability that each basis function is in the model: its share of the draws.
-        With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
+        Not with ``weight_prior="horseshoe"``, nor the next two.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a basis function of the model depends on each feature. A kernel
         depends on all features of finite length-scale, so that with kernels this is no test of the
@@ -245,6 +251,9 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
     models_ : tuple of (ndarray, float)
         Sets of basis functions of highest posterior probability, at most 100, with their shares of
         the draws; `rival_models` names them.
+    kept_share_ : ndarray of shape (n_atoms,)
+        Mean share ``1 - kappa`` of its weight that each basis function keeps if it is orthogonal to
+        the others (Carvalho, Polson & Scott 2010). Only with ``weight_prior="horseshoe"``.
     noise_variance_ : float
         Posterior mean of the noise variance, or the given value; with ``noise="student_t"``, of
         the squared scale, which is smaller than the variance.
@@ -345,7 +354,7 @@ class SampledRVMRegressor(
     ----------
     inclusion_probability_ : ndarray of shape (n_atoms,)
         Posterior probability that each basis function is in the model: its share of the draws.
-        With ``weight_prior="horseshoe"``, the mean share of its weight that it keeps.
+        Not with ``weight_prior="horseshoe"``, nor the next two.
     feature_inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that a basis function of the model depends on each feature. A kernel
         depends on all features of finite length-scale, so that with kernels this is no test of the
@@ -353,6 +362,9 @@ class SampledRVMRegressor(
     models_ : tuple of (ndarray, float)
         Sets of basis functions of highest posterior probability, at most 100, with their shares of
         the draws; `rival_models` names them.
+    kept_share_ : ndarray of shape (n_atoms,)
+        Mean share ``1 - kappa`` of its weight that each basis function keeps if it is orthogonal to
+        the others (Carvalho, Polson & Scott 2010). Only with ``weight_prior="horseshoe"``.
     noise_variance_ : float
         Posterior mean of the noise variance, or the given value; with ``noise="student_t"``, of
         the squared scale, which is smaller than the variance.
