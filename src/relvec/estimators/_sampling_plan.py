@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._linalg import limit_blas_threads
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
@@ -402,7 +403,8 @@ def find_scaled_features(bound: BoundBasis, X: Any) -> IndexArray:
     """Return the features of the kernels whose length-scales can be sampled."""
     kernel = bound.atoms.decaying_kernel()
     none = np.empty(0, dtype=np.intp)
-    if kernel is None or X.dtype == object or not decays(kernel, X[:1]):
+    # nothing is known of plain callables
+    if not isinstance(kernel, Kernel) or X.dtype == object or not decays(kernel, X[:1]):
         return none
     scale = getattr(kernel, "scale", None)
     used = np.ones(X.shape[1]) if scale is None else np.asarray(scale, dtype=np.float64)
