@@ -23,6 +23,7 @@ from relvec.estimators._sampling_plan import (
     collect_traces,
     find_feature_inclusion,
     rank_models,
+    round_weights,
 )
 from relvec.sampling import (
     AugmentedSampler,
@@ -115,13 +116,14 @@ class ClassSamplingPlan(SamplingPlan):
         record: LogitRecorder,
     ) -> SampledFit:
         """Return the draws of the chains as functions of raw atoms."""
-        stored = join_chains(chains, self.dtype)
+        stored = join_chains(chains)
         function, atom = np.divmod(stored.active, atoms.n_atoms + 1)
         is_atom = atom < atoms.n_atoms
         functions, inclusion = [], []
         for k in range(record.n_latent):
             own = function == k
-            functions.append(build_functions(stored, atoms, bound, own, atom, record.scaled))
+            function_k = build_functions(stored, atoms, bound, own, atom, record.scaled)
+            functions.append(replace(function_k, coef=round_weights(function_k.coef, self.dtype)))
             present = np.bincount(atom[own & is_atom], minlength=atoms.n_atoms)
             inclusion.append(present / len(stored))
         uses = bound.atoms.find_used_features(data.X.shape[1])

@@ -289,8 +289,21 @@ class SampledMixin:
         ]
 
     def _find_previous_chains(self, *data: Any) -> tuple[dict[str, Any], ...]:
-        """Return the chains to continue: those of an earlier fit to the same data, if asked for."""
-        key, options = str(joblib_hash(data)), self.__dict__
+        """Return the chains to continue, of an earlier fit of the same model, if asked for."""
+        options = self.__dict__
+        # options that neither the posterior nor the form of a state depends on
+        free = (
+            "n_draws",
+            "thin",
+            "max_doublings",
+            "n_jobs",
+            "draw_dtype",
+            "n_chains",
+            "warm_start",
+        )
+        params: Any = self
+        given = {k: v for k, v in params.get_params(deep=False).items() if k not in free}
+        key = f"{joblib_hash(data)} {given}"
         is_same = options.get("_data_key") == key
         self._data_key = key
         found: tuple[dict[str, Any], ...] = options.get("chains_", ())

@@ -80,6 +80,11 @@ class SampledOutput:
     """None: targets are not transformed."""
 
     @property
+    def variance_factor(self) -> Vector | float:
+        """Variance of the noise of each draw, divided by `noise_variance`."""
+        return 1.0 if self.df is None else self.df / (self.df - 2.0)
+
+    @property
     def needs_row_variance(self) -> bool:
         """False: noise variances of rows are not given."""
         return False
@@ -119,7 +124,10 @@ class SampledOutput:
             fallback = self.novelty.fallback(X, mean)
             away = np.sqrt(fallback.kept)[:, None] * (values - mean[:, None])
             values = (mean + fallback.shift)[:, None] + away
-            variances = variances + (fallback.spread**2 + fallback.process)[:, None]
+            extra = (fallback.spread**2 + fallback.process)[:, None]
+            # of Student-t components the squared scale, such that their variance grows by `extra`
+            is_scaled = include_noise and row_variance is None
+            variances = variances + (extra / self.variance_factor if is_scaled else extra)
         is_student = include_noise and row_variance is None
         return DrawMixturePrediction(values, variances, self.df if is_student else None)
 
@@ -138,22 +146,19 @@ class SampledOutput:
             covariance = away @ away.T + np.multiply.outer(fallback.spread, fallback.spread)
             covariance += self.novelty.covariance(X)
         if include_noise:
-            noise = self.noise_variance
-            if self.df is not None:
-                with np.errstate(divide="ignore"):
-                    factor = self.df / np.maximum(self.df - 2.0, 0.0)
-                noise = noise * factor
+            noise = self.noise_variance * self.variance_factor
             noise = noise.mean() if row_variance is None else row_variance
             covariance.flat[:: len(covariance) + 1] += noise
         return np.asarray(covariance)
 
     def predict_noise(self, X: Any, row_variance: Vector | None = None) -> NoiseMixture:
-        """Distribution of the noise of new targets."""
+        """Distribution of the noise of new targets; Gaussians of its variance for Student-t noise."""
         if row_variance is not None:
             return NoiseMixture(row_variance[:, None], np.ones(1))
         shape = (X.shape[0], len(self.noise_variance))
         weight = np.full(shape[1], 1.0 / shape[1])
-        return NoiseMixture(np.broadcast_to(self.noise_variance, shape), weight)
+        variance = self.noise_variance * self.variance_factor
+        return NoiseMixture(np.broadcast_to(variance, shape), weight)
 
     def sample_targets(
         self,

@@ -71,7 +71,7 @@ class SamplingOptions:
         Number of processes for the chains, as in scikit-learn. The result does not depend on it.
     warm_start : bool, default=False
         Whether `fit` continues the chains of an earlier fit to the same data, with new draws. With
-        other data it starts new chains.
+        other data or another model it starts new chains.
     random_state : int, RandomState instance or None, default=None
         Seed of the chains, and of the choice of `centers`, where that is random.
     """

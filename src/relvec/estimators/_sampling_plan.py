@@ -277,23 +277,26 @@ class RegressionSamplingPlan(SamplingPlan):
         record: FunctionRecorder,
     ) -> SampledFit:
         """Return the draws of the chains as functions of raw atoms."""
-        stored = join_chains(chains, self.dtype)
+        stored = join_chains(chains)
         present = np.bincount(stored.active, minlength=len(order))
         used = np.flatnonzero(present)
         kept = stored.restricted(used)
         intercept = stored.intercept
         if self.fit_intercept:
             # flat prior of the intercept: the mean of n targets has variance sigma^2 / n
-            rng = np.random.default_rng([self.seed, 1])
+            rng = np.random.default_rng([self.seed, 1, chains[0].n_steps])
             spread = np.sqrt(stored.noise_variance / (moments.n_effective + 1.0))
             intercept = intercept + spread * rng.standard_normal(len(stored))
+        coef = kept.weights / moments.column_norm[order[stored.active]]
+        # the intercept makes up for what rounded weights lose at the mean of the atoms
+        lost = (coef - round_weights(coef, self.dtype)) * moments.column_mean[order[stored.active]]
         functions = DrawnFunctions(
             bound.atoms.subset(order[used]),
             order[used],
             kept.offset,
             kept.active,
-            kept.weights / moments.column_norm[order[stored.active]].astype(self.dtype),
-            intercept,
+            round_weights(coef, self.dtype),
+            intercept + np.bincount(stored.draw_of_atom, lost, minlength=len(stored)),
             stored.parameters if scaled is not None else np.empty((len(stored), 0)),
             None if scaled is None else scaled.subset(used),
         )
@@ -382,6 +385,17 @@ class FunctionRecorder(Recorder):
         function = columns @ (draw.weights / self._norm[active]) + draw.intercept
         first = [math.sqrt(draw.noise_variance), float(len(active)), draw.log_posterior]
         return np.concatenate([first, draw.parameters, function])
+
+
+def round_weights(weights: Vector, dtype: Any) -> Vector:
+    """Return weights as numbers of a type; raise if they leave its range."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded: Vector = weights.astype(dtype)
+    if not np.isfinite(rounded).all() or ((rounded == 0.0) & (weights != 0.0)).any():
+        raise ValueError(
+            'weights leave the range of draw_dtype="float32". Use "float64", or scale the targets.'
+        )
+    return rounded
 
 
 def collect_traces(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, np.ndarray]:

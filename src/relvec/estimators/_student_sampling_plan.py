@@ -25,6 +25,7 @@ from relvec.estimators._sampling_plan import (
     rank_models,
     resolve_grid,
     resolve_size_prior,
+    round_weights,
 )
 from relvec.priors import InverseGamma
 from relvec.sampling import (
@@ -67,10 +68,15 @@ class StudentSamplingPlan(SamplingPlan):
             is_out = (rows >= 0) & (data.weight[rows] == 0.0)
             atoms = replace(atoms, usable=atoms.usable & ~np.append(is_out, False))
         target = data.targets[:, 0]
-        # about the mean, so that the prior of the constant has no influence
-        centre = float(np.average(target, weights=data.weight))
+        # about the median, near the constant whatever the outliers
+        used = target if data.weight is None else target[data.weight > 0.0]
+        centre = float(np.median(used))
         augmentation = StudentTAugmentation(
-            target - centre, data.weight, df=DEGREES, noise_prior=self.noise_prior
+            target - centre,
+            data.weight,
+            df=DEGREES,
+            noise_prior=self.noise_prior,
+            has_flat_constant=True,
         )
         size_prior = resolve_size_prior(self.size_prior, bound)
         sampler = AugmentedSampler(
@@ -78,12 +84,16 @@ class StudentSamplingPlan(SamplingPlan):
         )
         record = _StudentRecorder(atoms, self.choose_monitored_rows(target), centre, bound)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
-        stored = join_chains(chains, self.dtype)
+        stored = join_chains(chains)
         is_atom = stored.active < atoms.n_atoms
         functions = build_functions(
             stored, atoms, bound, np.ones(len(stored.active), dtype=bool), stored.active
         )
-        functions = replace(functions, intercept=functions.intercept + centre)
+        functions = replace(
+            functions,
+            coef=round_weights(functions.coef, self.dtype),
+            intercept=functions.intercept + centre,
+        )
         present = np.bincount(stored.active[is_atom], minlength=atoms.n_atoms)
         uses = bound.atoms.find_used_features(data.X.shape[1])
         output = SampledOutput(

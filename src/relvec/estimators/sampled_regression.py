@@ -195,6 +195,11 @@ class BaseSampledRegressor(
                 'weight_prior="inclusion". Leave it at None.'
             )
         if options.noise == "student_t":
+            if options.sample_length_scales in ("shared", "ard"):
+                raise ValueError(
+                    'noise="student_t" needs fixed length-scales; got sample_length_scales='
+                    f'{options.sample_length_scales!r}. Use "fixed".'
+                )
             if options.weight_prior == "horseshoe":
                 raise ValueError(
                     'noise="student_t" needs weight_prior="inclusion"; got "horseshoe".'

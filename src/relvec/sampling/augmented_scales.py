@@ -88,7 +88,8 @@ class AugmentedScaleSampler(Sampler[AugmentedScaleState]):
             proposal[number] += math.exp(log_step[number]) * rng.standard_normal()
             proposed = self._evaluate(inner, proposal)
             proposed_density = self._log_density(inner, proposed, proposal)
-            probability = math.exp(min(proposed_density - density, 0.0))
+            log_ratio = proposed_density - density
+            probability = 0.0 if math.isnan(log_ratio) else math.exp(min(log_ratio, 0.0))
             n_proposals += 1
             # Robbins-Monro with steps that vanish, so that the limit of the chain is not changed
             log_step[number] += (probability - self.tuning.acceptance) / n_proposals**0.6
@@ -149,7 +150,10 @@ class AugmentedScaleSampler(Sampler[AugmentedScaleState]):
         n_atoms = self.sampler.atoms.n_atoms
         used = np.unique(np.concatenate([model.active for model in inner.models]))
         used = used[used < n_atoms]
-        values = self._prepare(parameters, used).values
+        prepared = self._prepare(parameters, used)
+        if not prepared.usable.all():  # atoms that vanish at these length-scales
+            return np.full(inner.latent.shape, np.nan)
+        values = prepared.values
         place = np.full(n_atoms + 1, len(used))  # the constant is the last row of any values
         place[used] = np.arange(len(used))
         each = [

@@ -237,16 +237,16 @@ class StoredDraws:
         return replace(self, active=np.searchsorted(used, self.active))
 
 
-def join_chains(chains: Sequence[Chain], dtype: Any = np.float64) -> StoredDraws:
-    """Store the draws of chains; weights and precisions as numbers of type `dtype`."""
+def join_chains(chains: Sequence[Chain]) -> StoredDraws:
+    """Store the draws of chains in flat arrays."""
     draws = [draw for chain in chains for draw in chain.draws]
     sizes = [len(draw.active) for draw in draws]
     return StoredDraws(
         len(chains),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
         np.concatenate([draw.active for draw in draws]).astype(np.intp),
-        np.concatenate([draw.weights for draw in draws]).astype(dtype),
-        np.concatenate([draw.log_lam for draw in draws]).astype(dtype),
+        np.concatenate([draw.weights for draw in draws]),
+        np.concatenate([draw.log_lam for draw in draws]),
         np.array([draw.noise_variance for draw in draws]),
         np.array([draw.log_posterior for draw in draws]),
         np.array([draw.intercept for draw in draws]),

@@ -143,7 +143,11 @@ class LengthScaleSampler(Sampler[ScaleState]):
         """Return a state with factors near one."""
         n = len(self.atoms.groups)
         parameters = 0.5 * self.prior_std * rng.standard_normal(n)
-        model = self.sampler.init(rng, active).moved_to(self._find_target(parameters))
+        model, target = self.sampler.init(rng, active), self._find_target(parameters)
+        if target.n_movable != self.sampler.target.n_movable:
+            parameters = np.zeros(n)
+            target = self._find_target(parameters)
+        model = model.moved_to(target)
         return ScaleState(model, parameters, np.full(n, math.log(self.prior_std / 2.0)))
 
     def step(self, state: ScaleState, rng: np.random.Generator) -> ScaleState:
@@ -158,13 +162,17 @@ class LengthScaleSampler(Sampler[ScaleState]):
         )
         log_step, n_proposals = state.log_step.copy(), state.n_proposals + 1
         # Robbins-Monro with steps that vanish, so that the limit of the chain is not changed
-        probability = math.exp(min(log_ratio, 0.0))
+        probability = 0.0 if math.isnan(log_ratio) else math.exp(min(log_ratio, 0.0))
         log_step[number] += (probability - self.tuning.acceptance) / n_proposals**0.6
         state = replace(state, log_step=log_step, n_proposals=n_proposals)
         if rng.random() >= probability:
             return state
-        model = state.model.moved_to(self._find_target(proposal))
-        return replace(state, model=model, parameters=proposal)
+        target = self._find_target(proposal)
+        if target.n_movable != self.sampler.target.n_movable:
+            # Atoms that vanish at these length-scales: the prior of the size would be another one.
+            # Such factors have no prior probability.
+            return state
+        return replace(state, model=state.model.moved_to(target), parameters=proposal)
 
     def draw(self, state: ScaleState, rng: np.random.Generator) -> Draw:
         """Draw noise variance and weights, in units of the atoms at factors of one."""

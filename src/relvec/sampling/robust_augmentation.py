@@ -49,6 +49,11 @@ class StudentTAugmentation(Augmentation):
         64. Their logarithm is the parameter of a draw.
     noise_prior : InverseGamma, optional
         Prior of ``sigma^2``; default, uniform over its logarithm.
+    has_flat_constant : bool, default=False
+        Whether the prior of the constant is flat, as that of an intercept that is integrated out: a
+        normal prior in units of the noise lets a model that interpolates the targets pass for
+        probable. The limit of a wide prior of the constant, with one observation less for the
+        noise.
 
     Examples
     --------
@@ -74,6 +79,7 @@ class StudentTAugmentation(Augmentation):
         *,
         df: ArrayLike | None = None,
         noise_prior: InverseGamma | None = None,
+        has_flat_constant: bool = False,
     ) -> None:
         self.target, weight, offsets = check_rows(target, sample_weight, offset)
         self.weight = np.ones(self.n_rows) if weight is None else weight
@@ -84,9 +90,13 @@ class StudentTAugmentation(Augmentation):
         self.df = grid
         self.noise_prior = (InverseGamma() if noise_prior is None else noise_prior).checked()
         n = float(self.weight.sum())
-        mean = float(self.weight @ self.target) / n
-        floor = noise_floor(float(self.weight @ (self.target - mean) ** 2) / n, mean)
-        self.noise = UnknownNoise(self.noise_prior.shape + 0.5 * n)
+        # the spread of the middle half, which outliers do not change
+        low, middle, high = np.quantile(self.target[self.weight > 0.0], [0.25, 0.5, 0.75])
+        floor = noise_floor(float(high - low) ** 2, float(middle))
+        n_observed = max(n - float(has_flat_constant), 1.0)
+        if has_flat_constant:
+            self.intercept_precision = 1e-10
+        self.noise = UnknownNoise(self.noise_prior.shape + 0.5 * n_observed)
         self.rate = self.noise_prior.rate + 0.5 * n * floor
         self.first_noise = max(
             float(self.weight @ self.residual_target**2) / n, float(np.finfo(np.float64).tiny)
