@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.describing import get_final_estimator
+from relvec.sampling import compute_r_hat
 
 __all__ = ["check_draws", "choose_draws", "describe_draws", "get_traces"]
 
@@ -35,10 +36,25 @@ def get_traces(estimator: Any, display: str) -> Mapping[str, Any]:
     )
 
 
+MOST_SHOWN = 6
+"""Largest number of quantities that are drawn if none are named."""
+
+
 def choose_draws(draws: Mapping[str, Any], names: str | Sequence[str] | None) -> dict[str, Any]:
-    """Return the draws of the named quantities, in the order of the names; of all for None."""
-    if names is None:
+    """Return the draws of the named quantities, in the order of the names.
+
+    For None, of all up to `MOST_SHOWN`; of more, those that are not values of functions, and values
+    of the largest R-hat.
+    """
+    if names is None and len(draws) <= MOST_SHOWN:
         return dict(draws)
+    if names is None:
+        names = [name for name in draws if "[" not in name or name.startswith("log_length")]
+        names = names[:MOST_SHOWN]
+        rest = [name for name in draws if name not in names]
+        r_hat = {name: float(np.nan_to_num(compute_r_hat(draws[name]))) for name in rest}
+        worst = sorted(rest, key=r_hat.__getitem__, reverse=True)
+        names += worst[: MOST_SHOWN - len(names)]
     listed = [names] if isinstance(names, str) else list(names)
     return {check_choice("names", name, draws): draws[name] for name in listed}
 

@@ -78,7 +78,7 @@ class RankDisplay:
             Fitted estimator that samples its posterior, with `traces_`; or a pipeline that ends
             in one.
         names : str or sequence of str, optional
-            Quantities to draw; all by default.
+            Quantities to draw; by default up to six, those of the largest R-hat among function values.
         n_bins : int, default=20
             As in `plot`.
         ax : matplotlib Axes or sequence of them, optional
@@ -107,7 +107,7 @@ class RankDisplay:
         draws : mapping of str to array-like of shape (n_chains, n_draws)
             Name of each quantity, and its draws, of two or more chains.
         names : str or sequence of str, optional
-            Quantities to draw; all by default.
+            Quantities to draw; by default up to six, those of the largest R-hat among function values.
         n_bins : int, default=20
             As in `plot`.
         ax : matplotlib Axes or sequence of them, optional
