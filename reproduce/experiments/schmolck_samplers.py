@@ -44,6 +44,9 @@ not meet with success". Figure 2.24 is an illustration of rejection sampling.
   of atoms and replacements; with precisions of unit-norm atoms they then mix fast. Where precisions
   are sampled they drift to the upper bound, where atoms have no effect: the prior is flat in α, so
   nearly all its mass is there. The sudden change of Figure 2.26 was not seen.
+  `CollapsedSampler` mixes on Sinc: all chains find the signal and the noise. On BlocksSinc its
+  chains agree on few atoms and too much noise: R-hat of functions is 1.12, and most of the small
+  jumps are missed.
 """
 N_CHAINS = 3
 N_STEPS = {"2.25": 10000, "2.26": 40000, "2.27": 10000}
