@@ -61,8 +61,8 @@ class SamplingOptions:
     thin : int or "auto", default="auto"
         Steps of a chain between two draws. With "auto" it begins at 2 (1 for classifiers), after a
         warm-up of half of the first round. Chains are then continued, with twice as many steps
-        between draws each time and earlier draws discarded, until the diagnostics are good (`converged_`) or
-        `max_doublings` is reached.
+        between draws each time and earlier draws discarded, until the diagnostics are good
+        (`converged_`) or `max_doublings` is reached.
     max_doublings : int, default=3
         How often the number of steps may be doubled with ``thin="auto"``.
     draw_dtype : {"float64", "float32"}, default="float64"

@@ -78,7 +78,8 @@ class RankDisplay:
             Fitted estimator that samples its posterior, with `traces_`; or a pipeline that ends
             in one.
         names : str or sequence of str, optional
-            Quantities to draw; by default up to six, those of the largest R-hat among function values.
+            Quantities to draw; by default at most six, of function values those of the largest
+            R-hat.
         n_bins : int, default=20
             As in `plot`.
         ax : matplotlib Axes or sequence of them, optional
@@ -107,7 +108,8 @@ class RankDisplay:
         draws : mapping of str to array-like of shape (n_chains, n_draws)
             Name of each quantity, and its draws, of two or more chains.
         names : str or sequence of str, optional
-            Quantities to draw; by default up to six, those of the largest R-hat among function values.
+            Quantities to draw; by default at most six, of function values those of the largest
+            R-hat.
         n_bins : int, default=20
             As in `plot`.
         ax : matplotlib Axes or sequence of them, optional

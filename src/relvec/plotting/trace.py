@@ -67,7 +67,8 @@ class TraceDisplay:
             Fitted estimator that samples its posterior, with `traces_`; or a pipeline that ends
             in one.
         names : str or sequence of str, optional
-            Quantities to draw; by default up to six, those of the largest R-hat among function values.
+            Quantities to draw; by default at most six, of function values those of the largest
+            R-hat.
         ax : sequence of matplotlib Axes, optional
             Two axes for each quantity; a new figure by default.
 
@@ -92,7 +93,8 @@ class TraceDisplay:
         draws : mapping of str to array-like of shape (n_chains, n_draws)
             Name of each quantity, and its draws.
         names : str or sequence of str, optional
-            Quantities to draw; by default up to six, those of the largest R-hat among function values.
+            Quantities to draw; by default at most six, of function values those of the largest
+            R-hat.
         ax : sequence of matplotlib Axes, optional
             Two axes for each quantity; a new figure by default.
 

@@ -1,4 +1,7 @@
-"""Reversible-jump Metropolis-Hastings sampler of Schmolck (2008, section 2.7), as printed."""
+"""Reversible-jump Metropolis-Hastings sampler of Schmolck (2008, section 2.7).
+
+With ``selection_factor=False, exact_prior=False, raw_units=True, c="bic"`` it is the printed one.
+"""
 
 from __future__ import annotations
 
