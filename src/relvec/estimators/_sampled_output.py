@@ -152,7 +152,7 @@ class SampledOutput:
         return np.asarray(covariance)
 
     def predict_noise(self, X: Any, row_variance: Vector | None = None) -> NoiseMixture:
-        """Distribution of the noise of new targets; a Gaussian of the same variance if Student-t."""
+        """Distribution of the noise of new targets; Gaussian of the same variance if Student-t."""
         if row_variance is not None:
             return NoiseMixture(row_variance[:, None], np.ones(1))
         shape = (X.shape[0], len(self.noise_variance))
