@@ -91,8 +91,7 @@ def test_the_printed_summary(cli, place, tmp_path):
     shown = output.stdout
     for words in (
         "relevance vector machine, sampled",
-        "sampled reduced to a linear model",
-        "of 3 candidates",
+        "of 63 candidates",
         "2 of ",
         "R-hat",
         "effective sample size",

@@ -22,7 +22,10 @@ from relvec.describing import (
 
 __all__ = ["SampleRequest", "describe_sampling", "list_diagnostics"]
 
-WARNING = "Give a larger max_doublings or n_draws, or continue with warm_start=True"
+WARNING = (
+    'Run them longer: thin="auto" with a larger max_doublings, or a larger thin. Length-scales '
+    'change slowly; sample_length_scales="fixed" holds them'
+)
 """Remedy of the library for chains that have not converged."""
 
 
@@ -118,9 +121,6 @@ def describe_sampling(pipeline: Pipeline) -> dict[str, Any]:
     if summary.noise_std is not None:
         facts["noise_std"] = summary.noise_std._asdict()
         found["noise_std"] = summary.noise_std.mean
-    kind = getattr(pipeline[-1].evidence_model_, "model_kind_", None)
-    if kind is not None:
-        found["model_kind"] = str(kind)
     return found | {"sampling": facts}
 
 
