@@ -166,17 +166,16 @@ def test_weights_that_are_all_zero():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_warm_start_is_one_longer_run(name):
-    # the first round of a longer run, then the second, which has twice as many steps
+def test_warm_start_continues(name):
     model = pickle.loads(pickle.dumps(MODELS[name])).set_params(warm_start=True, thin=2).fit(X, Y)
-    n_steps = model.n_iter_
+    n_steps, before = model.n_iter_, model.traces_["noise_std"]
     model.set_params(thin=4).fit(X, Y)
-    assert model.n_iter_ == n_steps + 4 * 40
-    longer = pickle.loads(pickle.dumps(MODELS[name])).set_params(max_doublings=1).fit(X, Y)
-    assert longer.n_iter_ == model.n_iter_
-    if name not in ("kernels", "student", "horseshoe"):  # equal up to rounding, which grows
-        for trace, values in longer.traces_.items():
-            np.testing.assert_allclose(model.traces_[trace], values, rtol=1e-6, atol=1e-9)
+    assert model.n_iter_ == n_steps + 80 + 4 * 40  # warm-up, then draws
+    assert not np.array_equal(before, model.traces_["noise_std"])
+    model.fit(X, Y[::-1])  # other data: new chains
+    assert model.n_iter_ == 80 + 4 * 40
+    with pytest.raises(ValueError, match="Leave n_chains as it was"):
+        model.set_params(n_chains=3).fit(X, Y[::-1])
 
 
 def test_thin():
@@ -258,7 +257,7 @@ def test_inclusion_agrees_with_enumeration():
     target = 0.7 * columns[:, 0] + 0.45 * columns[:, 1] + rng.normal(size=15)
     model = SampledSparseBayesRegressor(LinearBasis(), random_state=0).fit(columns, target)
     assert model.converged_
-    exact = enumerate_columns(columns, target, np.geomspace(1e-8, 1.0, 9))
+    exact = enumerate_columns(columns, target, np.geomspace(1e-8, 0.1, 8))
     expected = [sum(p for members, p in exact.items() if i in members) for i in range(4)]
     assert min(expected) > 0.05  # none is certain, or there would be nothing to compare
     assert max(expected) < 0.95
@@ -311,13 +310,14 @@ def test_degenerate_data(name, data):
     model = pickle.loads(pickle.dumps(MODELS[name])).set_params(**short).fit(rows, target)
     mean, std = model.predict(rows, return_std=True)
     size = np.std(target) + 1e-9 * np.abs(target).max()
-    assert (np.abs(mean - target) <= 5.0 * size).all()
+    assert (np.abs(mean - target) <= 5.0 * size + 1e-100).all()
     assert np.isfinite(std).all()
     assert (std > 0.0).all()
     assert np.median(std) <= 15.0 * size + 1e-100
     assert np.isfinite(model.predict_interval(rows)).all()
     assert np.isfinite(model.log_predictive_density(rows, target)).all()
-    assert np.isfinite(model.inclusion_probability_).all()
+    shares = model.kept_share_ if name == "horseshoe" else model.inclusion_probability_
+    assert np.isfinite(shares).all()
     assert all(np.isfinite(each.mean) for each in model.diagnostics_)
 
 
@@ -508,7 +508,7 @@ def test_callbacks():
 
 def test_convergence():
     model = SampledSparseBayesRegressor(**LINEAR)
-    with pytest.warns(ConvergenceWarning, match="have not converged: R-hat .* continue with warm_"):
+    with pytest.warns(ConvergenceWarning, match="have not converged: .*Run them longer"):
         model.fit(X, Y)
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, Y)

@@ -79,8 +79,9 @@ class UnionAtoms(Atoms):
 
     def find_used_features(self, n_features: int) -> BoolArray:
         """Return the features that the parts say their atoms use."""
+        none = np.empty((0, n_features), dtype=bool)
         parts = [part.find_used_features(n_features) for part in self.parts]
-        return np.concatenate(parts)[self.order]
+        return np.concatenate([none, *parts])[self.order]
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
         """Return the names that the parts give their atoms."""
