@@ -205,8 +205,8 @@ def test_each_output_has_its_own_factor():
 def test_weights_are_repeated_rows_in_any_order():
     count = np.random.default_rng(1).choice([1, 2], size=60)
     rows = np.random.default_rng(2).permutation(np.repeat(np.arange(60), count))
-    # With learnt length-scales sums that are rounded differently, on another processor or in another
-    # order, may lead to another optimum of nearly equal evidence.
+    # With learnt length-scales, sums that are rounded differently, on another processor or in
+    # another order, may lead to another optimum of nearly equal evidence.
     for model, rtol in ((NARROW, 2e-3), (RVMRegressor(), 3e-2)):
         weighted = clone(model).fit(X, Y, count.astype(float))
         repeated = clone(model).fit(X[rows], Y[rows])
