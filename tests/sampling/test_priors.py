@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaln
 
-from relvec.sampling import BetaBinomialSize, ExponentialSize, PrecisionGrid, SizePrior
+from relvec.sampling import (
+    BetaBinomialSize,
+    CollapsedSampler,
+    ExponentialSize,
+    PrecisionGrid,
+    SizePrior,
+)
+from tests.helpers_sampling import make_moments, small_problem
 
 N_ATOMS = 6
 
@@ -57,7 +64,20 @@ def test_user_defined_prior():
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, "one"])
 def test_bad_parameters_of_the_beta_prior(name, value):
     with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
-        BetaBinomialSize(**{name: value}).log_odds(0, 5)
+        BetaBinomialSize(**{name: value}).checked()
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_bad_penalties(value):
+    with pytest.raises(ValueError, match="penalty must be a finite number"):
+        ExponentialSize(value).checked()
+
+
+@pytest.mark.parametrize("prior", [BetaBinomialSize(0.0), ExponentialSize(math.nan)], ids=repr)
+def test_samplers_check_the_prior(prior):
+    Phi, t, _ = small_problem()
+    with pytest.raises(ValueError, match="must be"):
+        CollapsedSampler(make_moments(Phi, t), size_prior=prior)
 
 
 def test_grid():

@@ -112,7 +112,7 @@ class AugmentedSampler(Sampler[AugmentedState]):
             )
         self.atoms, self.augmentation = atoms, augmentation
         self.precision = (augmentation.grid if grid is None else grid).values
-        self.size_prior = BetaBinomialSize() if size_prior is None else size_prior
+        self.size_prior = BetaBinomialSize() if size_prior is None else size_prior.checked()
         self.n_moves = check_integer("n_moves", n_moves, minimum=1)
         self._moves, self._bounds = read_moves(moves)
         self.fixed = np.array(

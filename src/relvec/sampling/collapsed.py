@@ -170,7 +170,7 @@ def make_target(
     return Target(
         moments,
         (PrecisionGrid() if grid is None else grid).values,
-        ExponentialSize(0.5 * math.log(n)) if size_prior is None else size_prior,
+        ExponentialSize(0.5 * math.log(n)) if size_prior is None else size_prior.checked(),
         noise,
         rate,
         diagonal=moments.usable.astype(np.float64),

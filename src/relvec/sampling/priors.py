@@ -54,8 +54,12 @@ class PrecisionGrid(BaseEstimator):
 class SizePrior(BaseEstimator, ABC):
     """Prior of the number of atoms in the model; all models of one size are equally probable.
 
-    `log_odds` is all that samplers ask for.
+    Samplers ask for `log_odds` in every step; parameters are checked once, by `checked`.
     """
+
+    def checked(self) -> SizePrior:
+        """Return the prior; raise if a parameter is not valid."""
+        return self
 
     @abstractmethod
     def log_odds(self, size: int, n_atoms: int) -> float:
@@ -90,6 +94,12 @@ class ExponentialSize(SizePrior):
     def __init__(self, penalty: float) -> None:
         self.penalty = penalty
 
+    def checked(self) -> ExponentialSize:
+        """Return the prior; raise unless the penalty is a finite number."""
+        if not math.isfinite(self.penalty):
+            raise ValueError(f"penalty must be a finite number; got {self.penalty!r}.")
+        return self
+
     def log_odds(self, size: int, n_atoms: int) -> float:
         """Return minus the penalty."""
         return -float(self.penalty)
@@ -119,8 +129,13 @@ class BetaBinomialSize(SizePrior):
         self.a = a
         self.b = b
 
+    def checked(self) -> BetaBinomialSize:
+        """Return the prior; raise unless its parameters are positive."""
+        check_positive("a", self.a)
+        check_positive("b", self.b)
+        return self
+
     def log_odds(self, size: int, n_atoms: int) -> float:
         """Return the log ratio of Beta functions ``(a + size) / (b + n_atoms - size - 1)``."""
-        a, b = check_positive("a", self.a), check_positive("b", self.b)
         # B(a + k + 1, b + M - k - 1) / B(a + k, b + M - k) with k atoms of M.
-        return math.log((a + size) / (b + n_atoms - size - 1))
+        return math.log((self.a + size) / (self.b + n_atoms - size - 1))

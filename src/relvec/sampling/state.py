@@ -90,23 +90,24 @@ class ModelState:
         """Log odds that each atom is in the model, and shares of its precisions if it is."""
         target, fixed = self.target, self.n_fixed
         place = self.active[fixed:]
-        if not len(place):
-            odds, shares = target.weigh(self.sparsity, self.quality, self.error)
-            if target.n_movable:  # otherwise there is no atom that could enter
-                odds += target.size_prior.log_odds(0, target.n_movable)
-            return odds, shares
-        # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
-        own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
-        sparsity, quality = self.sparsity.copy(), self.quality.copy()
-        error = np.full(len(sparsity), self.error)
-        sparsity[place] = np.maximum(1.0 / own - self.precision[fixed:], 0.0)
-        quality[place] = ratio = mean / own
-        error[place] += 0.5 * mean * ratio
+        n, n_movable, prior = len(place), target.n_movable, target.size_prior
+        sparsity, quality, error = self.sparsity, self.quality, self.error
+        if n:
+            # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
+            own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
+            ratio = mean / own
+            sparsity, quality = sparsity.copy(), quality.copy()
+            sparsity[place] = np.maximum(1.0 / own - self.precision[fixed:], 0.0)
+            quality[place] = ratio
+            # the residual sum of squares is larger without them
+            error = np.full(len(sparsity), self.error)
+            error[place] += 0.5 * mean * ratio
         odds, shares = target.weigh(sparsity, quality, error)
-        present = odds[place] + target.size_prior.log_odds(len(place) - 1, target.n_movable)
-        if len(place) < target.n_movable:  # otherwise there is no atom that could enter
-            odds += target.size_prior.log_odds(len(place), target.n_movable)
-        odds[place] = present
+        present = odds[place]
+        if n < n_movable:  # otherwise there is no atom that could enter
+            odds += prior.log_odds(n, n_movable)
+        if n:
+            odds[place] = present + prior.log_odds(n - 1, n_movable)
         return odds, shares
 
     @cached_property

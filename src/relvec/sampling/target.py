@@ -41,17 +41,18 @@ class NoiseDensity(ABC):
         """Return the part of the log likelihood that depends on `error`."""
 
     @abstractmethod
-    def gains(
-        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
-    ) -> Matrix:
-        """Return the gain in log likelihood of each atom with each precision.
+    def gains(self, total: Matrix, quality: Vector, error: float | Vector) -> Matrix:
+        """Return the gain of each atom by the residual sum of squares that it explains, in nats.
+
+        The gain in log likelihood is larger by ``log(d / (d + s)) / 2``, which does not depend on
+        the noise.
 
         Parameters
         ----------
-        precision : ndarray of shape (n_levels,)
-            Precisions ``d``.
-        sparsity, quality : ndarray of shape (n_atoms,)
-            ``s`` and ``q`` of each atom, given the others in the model.
+        total : ndarray of shape (n_levels, n_atoms)
+            ``d + s`` of each precision and atom, given the others in the model.
+        quality : ndarray of shape (n_atoms,)
+            ``q`` of each atom.
         error : float or ndarray of shape (n_atoms,)
             ``E`` of the model without the atom.
 
@@ -76,22 +77,16 @@ class UnknownNoise(NoiseDensity):
         """Return ``-nu log E``."""
         return -self.shape * math.log(error)
 
-    def gains(
-        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
-    ) -> Matrix:
-        """Return ``log[(d / (d + s))^(1/2) (1 - q^2 / (2 (d + s) E))^-nu]``."""
-        total = precision[:, np.newaxis] + sparsity
+    def gains(self, total: Matrix, quality: Vector, error: float | Vector) -> Matrix:
+        """Return ``-nu log(1 - q^2 / (2 (d + s) E))``."""
         # E falls by q^2 / (2 (d + s)). The share that is left is positive; the bound is for
         # rounding errors of models that explain the target to the last digit.
-        left = 1e-14 * total
-        np.maximum(total - 0.5 * (quality * quality) / error, left, out=left)
+        left = (0.5 * quality * quality / error) / total
+        np.subtract(1.0, left, out=left)
+        np.maximum(left, 1e-14, out=left)
         np.log(left, out=left)
         left *= -self.shape
-        np.log(total, out=total)
-        total *= self.shape - 0.5
-        total += left
-        total += 0.5 * np.log(precision)[:, np.newaxis]
-        return total
+        return left
 
     def draw(self, error: float, rng: np.random.Generator) -> float:
         """Draw from the inverse Gamma distribution with shape ``nu`` and rate ``E``."""
@@ -108,16 +103,9 @@ class KnownNoise(NoiseDensity):
         """Return ``-E / sigma^2 = -(t't - b'H^-1 b) / (2 sigma^2)``."""
         return -error / self.variance
 
-    def gains(
-        self, precision: Vector, sparsity: Vector, quality: Vector, error: float | Vector
-    ) -> Matrix:
-        """Return ``log(d / (d + s)) / 2 + q^2 / (2 sigma^2 (d + s))``."""
-        total = precision[:, np.newaxis] + sparsity
-        gain = quality**2 / (self.variance * total)
-        np.log(total, out=total)
-        gain -= total
-        gain += np.log(precision)[:, np.newaxis]
-        gain *= 0.5
+    def gains(self, total: Matrix, quality: Vector, error: float | Vector) -> Matrix:
+        """Return ``q^2 / (2 sigma^2 (d + s))``."""
+        gain: Matrix = (0.5 * quality * quality / self.variance) / total
         return gain
 
     def draw(self, error: float, rng: np.random.Generator) -> float:
@@ -170,16 +158,22 @@ class Target:
         The Bayes factor compares the models with and without it, averaged over the grid; the
         probabilities, of shape (n_levels, n_atoms), are not normalised.
         """
-        gains = self.noise.gains(self.precision, sparsity, quality, error)
+        d = self.precision[:, np.newaxis]
+        total = d + sparsity
+        gains = self.noise.gains(total, quality, error)
+        shrinkage = np.divide(d, total, out=total)
+        np.sqrt(shrinkage, out=shrinkage)
         if self.power != 1.0:
             gains *= self.power
-        # A gain is never below log(d / (d + s)) / 2, so that only large ones need a shift.
+            shrinkage **= self.power
+        # gains are not negative, so that only large ones need a shift
         largest = gains.max(axis=0) if gains.max(initial=0.0) > LARGEST_GAIN else None
         if largest is not None:
             gains -= largest
-        np.exp(gains, out=gains)
-        factor = np.log(gains.sum(axis=0))
+        shares = np.exp(gains, out=gains)
+        shares *= shrinkage
+        factor = np.log(shares.sum(axis=0))
         if largest is not None:
             factor += largest
         factor -= math.log(len(self.precision))
-        return factor, gains
+        return factor, shares
