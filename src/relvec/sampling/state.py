@@ -91,7 +91,8 @@ class ModelState:
         target, fixed = self.target, self.n_fixed
         place = self.active[fixed:]
         n, n_movable, prior = len(place), target.n_movable, target.size_prior
-        sparsity, quality, error = self.sparsity, self.quality, self.error
+        sparsity, quality = self.sparsity, self.quality
+        error: float | Vector = self.error
         if n:
             # atoms in the model without themselves: s = 1 / Sigma_ii - d, q = mu_i / Sigma_ii
             own, mean = self.inverse.diagonal()[fixed:], self.mean[fixed:]
