@@ -11,6 +11,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import pytest
 from hypothesis import settings
 
+# It imports JAX, which only the benchmark needs; it has no examples to test.
+collect_ignore = ["bench/sampling/nuts.py"]
+
 # No deadline: numerical examples may be slow. Continuous integration must be repeatable.
 settings.register_profile("relvec", deadline=None)
 settings.register_profile("relvec-ci", deadline=None, derandomize=True, print_blob=True)

@@ -13,13 +13,18 @@ from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
 from relvec.estimators._classification_plan import compute_class_prior
 from relvec.estimators._drawn_functions import build_functions
+from relvec.estimators._monitored import (
+    MonitoredInputs,
+    Recorder,
+    are_mostly_kernels,
+    choose_monitored_inputs,
+    name_factors,
+)
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_classes import SampledClassModel, compute_log_probability
 from relvec.estimators._sampling_plan import (
-    Recorder,
     SampledFit,
     SamplingPlan,
-    are_mostly_kernels,
     collect_traces,
     find_feature_inclusion,
     rank_models,
@@ -94,8 +99,8 @@ class ClassSamplingPlan(SamplingPlan):
         n_latent = augmentation.n_latent
         # The sampler numbers the atoms of all latent functions; each starts with all of `start`.
         start = np.concatenate([k * (atoms.n_atoms + 1) + start for k in range(n_latent)])
-        rows = self.choose_monitored_rows(labels)
-        record = LogitRecorder(atoms, rows, bound, n_latent, scaled, data.X)
+        inputs = choose_monitored_inputs(data.X, labels)
+        record = LogitRecorder(atoms, inputs, bound, n_latent, scaled)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
         return self.build_fit(chains, packed, atoms, bound, data, novelty, record)
 
@@ -151,20 +156,17 @@ class LogitRecorder(Recorder):
     def __init__(
         self,
         atoms: PreparedAtoms,
-        rows: IndexArray,
+        inputs: MonitoredInputs,
         bound: BoundBasis,
         n_latent: int,
         scaled: ScaledAtoms | None,
-        X: Any,
     ) -> None:
         self.are_models_judged = not are_mostly_kernels(bound)
-        self._atoms, self._values, self.n_latent = atoms, atoms.values[:, rows], n_latent
-        self.scaled, self._X = scaled, X[rows]
-        n_scales = 0 if scaled is None else len(scaled.groups)
-        self.names = ["n_active", "log_posterior"]
-        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_scales)]
+        self._atoms, self._values = atoms, bound.atoms.evaluate(inputs.X)
+        self.n_latent, self.scaled, self._X = n_latent, scaled, inputs.X
+        self.names = ["n_active", "log_posterior", *name_factors(scaled)]
         name = "log_odds" if n_latent == 1 else "log_probability"
-        self.names += [f"{name}[{i}, {k}]" for i in range(len(rows)) for k in range(n_latent)]
+        self.names += [f"{name}[{i}, {k}]" for i in inputs.labels for k in range(n_latent)]
 
     def __call__(self, draw: Draw) -> Vector:
         """Return size, log posterior, parameters and log odds of the classes at some rows."""
@@ -172,17 +174,17 @@ class LogitRecorder(Recorder):
         log = compute_log_probability(logits)
         # the log odds of the second of two classes; log probabilities of several
         shown = logits[0] if self.n_latent == 1 else log.ravel()
-        n_active = float(np.count_nonzero(draw.active % len(self._values) != len(self._values) - 1))
+        is_atom = draw.active % (self._atoms.n_atoms + 1) < self._atoms.n_atoms
+        n_active = float(np.count_nonzero(is_atom))
         return np.concatenate([[n_active, draw.log_posterior], draw.parameters, shown])
 
     def _evaluate(self, draw: Draw) -> Matrix:
-        """Return the latent functions of a draw at the monitored rows, shape (n_latent, n_rows)."""
-        if self.scaled is not None:
-            each = []
-            for active, weights, intercept in self._atoms.split_draw(draw):
+        """Return the latent functions of a draw at the inputs, shape (n_latent, n_inputs)."""
+        each = []
+        for active, weights, intercept in self._atoms.split_draw(draw):
+            if self.scaled is None:
+                columns = self._values[:, active]
+            else:
                 columns = self.scaled.subset(active).at(draw.parameters).evaluate(self._X)
-                each.append(columns @ weights + intercept)
-            return np.stack(each)
-        function, atom = np.divmod(draw.active, len(self._values))
-        own = [function == k for k in range(self.n_latent)]
-        return np.stack([draw.weights[one] @ self._values[atom[one]] for one in own])
+            each.append(columns @ weights + intercept)
+        return np.stack(each)

@@ -84,7 +84,7 @@ class SamplingOptions:
     n_chains: int = option(default=4, check=partial(check_integer, minimum=1))
     n_draws: int = option(default=500, check=partial(check_integer, minimum=1))
     thin: int | str = option(default="auto", check=partial(_check_auto_or_integer, minimum=1))
-    max_doublings: int = option(default=3, check=partial(check_integer, minimum=0))
+    max_doublings: int = option(default=4, check=partial(check_integer, minimum=0))
     draw_dtype: str = option(
         default="float64", check=partial(check_choice, choices=("float64", "float32"))
     )

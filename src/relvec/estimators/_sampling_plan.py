@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +11,16 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._linalg import limit_blas_threads
-from relvec._typing import BoolArray, IndexArray, Matrix, Vector
+from relvec._typing import BoolArray, IndexArray, Vector
 from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
 from relvec.estimators._drawn_functions import DrawnFunctions
+from relvec.estimators._monitored import (
+    FunctionRecorder,
+    Recorder,
+    are_mostly_kernels,
+    choose_monitored_inputs,
+)
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_output import SampledOutput
 from relvec.kernels.definition import decays
@@ -26,7 +31,6 @@ from relvec.sampling import (
     Chain,
     ChainTuning,
     CollapsedSampler,
-    Draw,
     ExponentialSize,
     HorseshoeSampler,
     LengthScaleSampler,
@@ -42,22 +46,15 @@ from relvec.sampling import (
 )
 
 __all__ = [
-    "Recorder",
     "RegressionSamplingPlan",
     "SampledFit",
     "SamplingPlan",
-    "are_mostly_kernels",
     "collect_traces",
     "find_feature_inclusion",
     "rank_models",
     "resolve_grid",
     "resolve_size_prior",
 ]
-
-
-def are_mostly_kernels(bound: BoundBasis) -> bool:
-    """Whether more than half of the basis functions are kernels."""
-    return bool(np.mean(bound.is_localised) > 0.5) if len(bound.is_localised) else False
 
 
 def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
@@ -85,9 +82,6 @@ def resolve_grid(value: PrecisionGrid | None, bound: BoundBasis) -> PrecisionGri
 class SamplingTuning:
     """Constants of sampled fits that are not options."""
 
-    n_monitored: int = 25
-    """Training rows, spread over all of them, at which the convergence of the function is
-    monitored."""
     max_scale_operations: float = 5e8
     """Products for the moments of all atoms, above which length-scales are not sampled: each
     accepted change needs new moments."""
@@ -171,12 +165,6 @@ class SamplingPlan:
             return None
         return ScaledAtoms(bound.atoms, group_features(kind, features.tolist()), X.shape[1])
 
-    def choose_monitored_rows(self, targets: Vector) -> IndexArray:
-        """Return rows of low to high targets, whatever their order."""
-        ranked = np.argsort(targets, kind="stable")
-        spread = np.linspace(0, len(ranked) - 1, min(len(ranked), self.tuning.n_monitored))
-        return ranked[spread.astype(np.intp)]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RegressionSamplingPlan(SamplingPlan):
@@ -232,9 +220,9 @@ class RegressionSamplingPlan(SamplingPlan):
         order = np.argsort(-np.abs(moments.correlation), kind="stable")
         place = np.argsort(order)
         sampler, scaled = self.make_sampler(subset_moments(moments, order), order, bound, data)
-        rows = self.choose_monitored_rows(data.targets[:, 0])
+        inputs = choose_monitored_inputs(data.X, data.targets[:, 0])
         n_parameters = 1 if self.weight_prior == "horseshoe" else 0
-        record = FunctionRecorder(bound, order, moments, data.X[rows], scaled, n_parameters)
+        record = FunctionRecorder(bound, order, moments, inputs, scaled, n_parameters)
         chains, packed = self.run_chains(sampler, np.sort(place[start]), record, previous, monitor)
         return self.build_fit(chains, packed, order, moments, bound, scaled, novelty, record)
 
@@ -324,67 +312,6 @@ class RegressionSamplingPlan(SamplingPlan):
             feature_inclusion,
             rank_models(slots),
         )
-
-
-class Recorder(ABC):
-    """Quantities of a draw whose convergence is monitored."""
-
-    names: list[str]
-    """Names of the quantities."""
-    are_models_judged: bool
-    """Whether the verdict on convergence depends on size and log posterior, not only on what
-    predictions are made of. With kernels, where many models make the same predictions, these two
-    change slowly and do not matter."""
-
-    @property
-    def judged(self) -> IndexArray:
-        """Quantities on which the verdict depends."""
-        slow = () if self.are_models_judged else ("n_active", "log_posterior")
-        return np.array([i for i, name in enumerate(self.names) if name not in slow])
-
-    @property
-    def judged_names(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(self.names[i] for i in self.judged)
-
-    @abstractmethod
-    def __call__(self, draw: Draw) -> Vector:
-        """Return the quantities of a draw."""
-
-
-class FunctionRecorder(Recorder):
-    """Noise, size and function values of a regression."""
-
-    def __init__(
-        self,
-        bound: BoundBasis,
-        order: IndexArray,
-        moments: Moments,
-        X: Any,
-        scaled: ScaledAtoms | None,
-        n_parameters: int = 0,
-    ) -> None:
-        self.are_models_judged = not are_mostly_kernels(bound)
-        self._norm = moments.column_norm[order]
-        self._scaled, self._X = scaled, X
-        self.n_features = X.shape[1]
-        self._values: Matrix = bound.atoms.evaluate(X)[:, order]
-        n_scales = 0 if scaled is None else len(scaled.groups)
-        self.names = ["noise_std", "n_active", "log_posterior"]
-        self.names += [f"log_length_scale_factor[{i}]" for i in range(n_scales)]
-        self.names += ["log_global_scale"] * n_parameters
-        self.names += [f"f[{i}]" for i in range(X.shape[0])]
-
-    def __call__(self, draw: Draw) -> Vector:
-        """Return noise standard deviation, size, log posterior, parameters and function values."""
-        active = draw.active
-        if self._scaled is None:
-            columns = self._values[:, active]
-        else:
-            columns = self._scaled.subset(active).at(draw.parameters).evaluate(self._X)
-        function = columns @ (draw.weights / self._norm[active]) + draw.intercept
-        first = [math.sqrt(draw.noise_variance), float(len(active)), draw.log_posterior]
-        return np.concatenate([first, draw.parameters, function])
 
 
 def round_weights(weights: Vector, dtype: Any) -> Vector:

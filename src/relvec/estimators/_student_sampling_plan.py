@@ -13,13 +13,17 @@ from relvec._typing import IndexArray, Vector
 from relvec.bases.base import BoundBasis
 from relvec.error_bars import Novelty
 from relvec.estimators._drawn_functions import build_functions
+from relvec.estimators._monitored import (
+    MonitoredInputs,
+    Recorder,
+    are_mostly_kernels,
+    choose_monitored_inputs,
+)
 from relvec.estimators._plan import Data
 from relvec.estimators._sampled_output import SampledOutput
 from relvec.estimators._sampling_plan import (
-    Recorder,
     SampledFit,
     SamplingPlan,
-    are_mostly_kernels,
     collect_traces,
     find_feature_inclusion,
     rank_models,
@@ -82,7 +86,8 @@ class StudentSamplingPlan(SamplingPlan):
         sampler = AugmentedSampler(
             atoms, augmentation, grid=resolve_grid(self.grid, bound), size_prior=size_prior
         )
-        record = _StudentRecorder(atoms, self.choose_monitored_rows(target), centre, bound)
+        inputs = choose_monitored_inputs(data.X, target)
+        record = _StudentRecorder(atoms, inputs, centre, bound)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
         stored = join_chains(chains)
         is_atom = stored.active < atoms.n_atoms
@@ -124,16 +129,18 @@ class _StudentRecorder(Recorder):
     """Quantities of a draw whose convergence is monitored."""
 
     def __init__(
-        self, atoms: PreparedAtoms, rows: IndexArray, centre: float, bound: BoundBasis
+        self, atoms: PreparedAtoms, inputs: MonitoredInputs, centre: float, bound: BoundBasis
     ) -> None:
         self.are_models_judged = not are_mostly_kernels(bound)
-        self._values, self._centre = atoms.values[:, rows], centre
+        self._values, self._centre = bound.atoms.evaluate(inputs.X), centre
+        self._atoms = atoms
         self.names = ["noise_std", "n_active", "log_posterior", "log_df"]
-        self.names += [f"f[{i}]" for i in range(len(rows))]
+        self.names += [f"f[{label}]" for label in inputs.labels]
 
     def __call__(self, draw: Draw) -> Vector:
         """Return scale of the noise, size, log posterior, log df and function values."""
-        function = draw.weights @ self._values[draw.active] + self._centre
+        [(active, weights, intercept)] = self._atoms.split_draw(draw)
+        function = self._values[:, active] @ weights + intercept + self._centre
         n_active = float(len(draw.active) - 1)
         first = [math.sqrt(draw.noise_variance), n_active, draw.log_posterior]
         return np.concatenate([first, draw.parameters, function])

@@ -89,11 +89,11 @@ class AugmentedScaleSampler(Sampler[AugmentedScaleState]):
             proposed = self._evaluate(inner, proposal)
             proposed_density = self._log_density(inner, proposed, proposal)
             log_ratio = proposed_density - density
-            probability = 0.0 if math.isnan(log_ratio) else math.exp(min(log_ratio, 0.0))
+            accepted = -rng.standard_exponential() < log_ratio  # never for NaN
             n_proposals += 1
-            # Robbins-Monro with steps that vanish, so that the limit of the chain is not changed
-            log_step[number] += (probability - self.tuning.acceptance) / n_proposals**0.6
-            if rng.random() < probability:
+            # as in `LengthScaleSampler`
+            log_step[number] += (accepted - self.tuning.acceptance) / n_proposals**0.6
+            if accepted:
                 current, latent, density = proposal, proposed, proposed_density
         atoms = state.atoms
         if current is not state.parameters:

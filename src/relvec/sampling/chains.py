@@ -40,7 +40,7 @@ class ChainTuning:
     """Draws of each chain that are kept."""
     thin: int = 2
     """Steps between two draws, to begin with."""
-    max_doublings: int = 3
+    max_doublings: int = 4
     """How often chains are continued for twice as many steps if they have not converged."""
     max_r_hat: float = 1.01
     """Largest rank-normalised split R-hat of converged chains (Vehtari et al. 2021)."""

@@ -161,11 +161,12 @@ class LengthScaleSampler(Sampler[ScaleState]):
             state.model.log_likelihood + self._log_prior(state.parameters)
         )
         log_step, n_proposals = state.log_step.copy(), state.n_proposals + 1
-        # Robbins-Monro with steps that vanish, so that the limit of the chain is not changed
-        probability = 0.0 if math.isnan(log_ratio) else math.exp(min(log_ratio, 0.0))
-        log_step[number] += (probability - self.tuning.acceptance) / n_proposals**0.6
+        # Robbins-Monro with steps that vanish, so that the limit of the chain is not changed. They
+        # depend on the decision alone, so that rounding errors do not change later proposals.
+        accepted = -rng.standard_exponential() < log_ratio  # never for NaN
+        log_step[number] += (accepted - self.tuning.acceptance) / n_proposals**0.6
         state = replace(state, log_step=log_step, n_proposals=n_proposals)
-        if rng.random() >= probability:
+        if not accepted:
             return state
         target = self._find_target(proposal)
         if target.n_movable != self.sampler.target.n_movable:
