@@ -233,11 +233,9 @@ parentheses:
 - **evidence, plain**: `SparseBayesRegressor` (`RVMRegressor` where the length-scale is learnt) with
   `error_bars="plain"` and `calibrate=False`; **evidence, default**: as it is, with novelty and
   calibration.
-- **sampled**: `SampledSparseBayesRegressor` (`SampledRVMRegressor`) as it is, but for
-  `max_doublings`, which is 2 for sinc with the given kernel and 1 otherwise, so that the suite ends
-  in reasonable time; **sampled, cheap**: `n_draws=250, max_doublings=0`. **R-hat** and **ESS** are
-  the largest and smallest of the monitored quantities of a fit; fits that have not converged are
-  included.
+- **sampled**: `SampledSparseBayesRegressor` (`SampledRVMRegressor`) as it is; **sampled, cheap**:
+  `n_draws=250, max_doublings=0`. **R-hat** and **ESS** are the largest and smallest of the
+  quantities on which the verdict on convergence depends; fits that have not converged are included.
 - **sinc**: N = 64 in [-10, 10], signal-to-noise ratio 5, kernel exp(-(x - z)² / 9) or a learnt
   length-scale. **BlocksSinc**: N = 256, ratio 7, Haar wavelets and thin-plate splines of scale 3.
 

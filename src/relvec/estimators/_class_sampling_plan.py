@@ -28,20 +28,18 @@ from relvec.estimators._sampling_plan import (
     collect_traces,
     find_feature_inclusion,
     rank_models,
+    resolve_size_prior,
     round_weights,
 )
 from relvec.sampling import (
     AugmentedSampler,
     AugmentedScaleSampler,
     BernoulliAugmentation,
-    BetaBinomialSize,
     Chain,
     Draw,
-    ExponentialSize,
     PreparedAtoms,
     Sampler,
     ScaledAtoms,
-    SizePrior,
     SoftmaxAugmentation,
     join_chains,
     prepare_atoms,
@@ -82,9 +80,8 @@ class ClassSamplingPlan(SamplingPlan):
             if n_classes == 2
             else SoftmaxAugmentation(labels, n_classes, data.weight)
         )
-        plain = AugmentedSampler(
-            atoms, augmentation, grid=self.grid, size_prior=self._find_size_prior()
-        )
+        size_prior = resolve_size_prior(self.size_prior, bound)
+        plain = AugmentedSampler(atoms, augmentation, grid=self.grid, size_prior=size_prior)
         scaled = self.find_scaled_atoms(self.scales, bound, data.X)
         sampler: Sampler[Any] = plain
         if scaled is not None:
@@ -103,12 +100,6 @@ class ClassSamplingPlan(SamplingPlan):
         record = LogitRecorder(atoms, inputs, bound, n_latent, scaled)
         chains, packed = self.run_chains(sampler, start, record, previous, monitor)
         return self.build_fit(chains, packed, atoms, bound, data, novelty, record)
-
-    def _find_size_prior(self) -> SizePrior:
-        if isinstance(self.size_prior, SizePrior):
-            return self.size_prior
-        is_auto = isinstance(self.size_prior, str)
-        return BetaBinomialSize() if is_auto else ExponentialSize(float(self.size_prior))
 
     def build_fit(
         self,

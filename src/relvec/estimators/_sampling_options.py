@@ -47,8 +47,7 @@ class SamplingOptions:
     ----------
     size_prior : "auto", float or SizePrior, default="auto"
         Prior of the number of basis functions in the model. A number is the log prior odds against
-        each of them, in nats. "auto" is 0.5 for regression on kernels (if most basis
-        functions are kernels), otherwise
+        each of them, in nats. "auto" is 0.5 if most basis functions are kernels, otherwise
         `BetaBinomialSize`, which corrects for the number of candidates.
     precision_grid : PrecisionGrid, optional
         Prior of the precision of each weight: values of equal probability. The default depends on

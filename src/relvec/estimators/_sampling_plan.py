@@ -58,12 +58,13 @@ __all__ = [
 
 
 def resolve_size_prior(value: Any, bound: BoundBasis) -> SizePrior:
-    """Return the prior of the size of a regression model, by default one that suits its atoms."""
+    """Return the prior of the size of a model, by default one that suits its atoms."""
     if isinstance(value, SizePrior):
         return value
     if not isinstance(value, str):
         return ExponentialSize(float(value))
-    # Many overlapping kernels of small weight predict better than few of large weight.
+    # Many overlapping kernels of small weight predict better than few of large weight. If all sizes
+    # were equally probable, chains would wander between a few kernels and most of them.
     return ExponentialSize(0.5) if are_mostly_kernels(bound) else BetaBinomialSize()
 
 
