@@ -44,10 +44,12 @@ LOG_SCALE_LIMIT = 100.0
 """Bound on ``|log d|``; at ``d = e^100`` a prior scale has long ceased to matter."""
 LARGEST_ROW_SCALE = 1e4
 """Largest ``d`` for which rows are used: ``I + B D^2 B'`` has rounding errors of ``1e-16 d^2``."""
-LARGE_VARIANCE = 0.16
+LARGE_VARIANCE = 0.25
 """Least ``d^2`` of the atoms that `ScaleMixture.approximate_slope` treats exactly."""
 LARGEST_ROUGH_VARIANCE = 1e4
 """Largest ``d^2`` for single precision, whose errors of ``1 - gamma`` are ``1e-7 d^2``."""
+SMALLEST_ROUGH = 32
+"""Number of atoms from which on the approximation is cheaper than the slope."""
 LEAST_PROBABILITY = 1e-250
 """Bound on quantiles of the noise variance that are reflected."""
 WORTHWHILE_SHARE = 0.85
@@ -110,8 +112,11 @@ class ScaleMixture:
         self.rows, self.target = self._find_rows()
         target = self.target
         self._target_inside = self.target_ss if self.rows is None else float(target @ target)
+        # Single precision has a small range: the target is divided by its norm.
+        norm = math.sqrt(self.target_ss)
+        self._unit_correlation = self.correlation / norm if norm > 0.0 else self.correlation
         self._rough_gram = self.gram.astype(np.float32)
-        self._rough_correlation = self.correlation.astype(np.float32)
+        self._rough_correlation = self._unit_correlation.astype(np.float32)
 
     @property
     def n_atoms(self) -> int:
@@ -212,6 +217,8 @@ class ScaleMixture:
         Hamiltonian Monte Carlo needs; trajectories that follow it are reversible and preserve
         volume.
         """
+        if self.n_atoms < SMALLEST_ROUGH:
+            return self.slope(self.condition(0.5 * np.log(variance)))
         large = np.flatnonzero(variance > LARGE_VARIANCE)
         count = len(large)
         kept = variance[large]
@@ -230,11 +237,11 @@ class ScaleMixture:
         inverse = 1.0 / inflation
         # Only the part of t't within the span of the atoms is changed by the inflation.
         inside = self._target_inside
-        quadratic = self.target_ss - inside + inverse * max(inside - explained, 0.0)
-        rate = self.offset + 0.5 * quadratic
-        slope = self.correlation - fit
+        left = max(inside - self.target_ss * explained, 0.0)
+        rate = self.offset + 0.5 * (self.target_ss - inside + inverse * left)
+        slope = self._unit_correlation - fit
         slope *= slope
-        slope *= self.shape / rate * inverse**2
+        slope *= self.shape * (self.target_ss / rate) * inverse**2
         slope -= inverse
         taken *= inverse
         slope += taken
