@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from threadpoolctl import ThreadpoolController
 
 from relvec._typing import Matrix, Vector
+
+RoughArray = npt.NDArray[np.float32]
 
 EPS = float(np.finfo(np.float64).eps)
 """Machine epsilon of float64."""
@@ -174,15 +177,16 @@ def lower_gram_of_rows(rows: Matrix) -> Matrix:
 
 
 def project_rows(
-    inner: Matrix, cross: Matrix, vector: Vector
-) -> tuple[Vector, Vector, float] | None:
+    inner: RoughArray, cross: RoughArray, vector: RoughArray
+) -> tuple[RoughArray, RoughArray, float] | None:
     """Return ``C' P^-1 v``, the diagonal of ``C' P^-1 C`` and ``v' P^-1 v``, in single precision.
 
     `inner` ``P`` and `cross` ``C`` are C-ordered arrays of float32, and are overwritten. None if
     `inner` is not numerically positive definite.
     """
     if not len(inner):
-        return np.zeros(cross.shape[1]), np.zeros(cross.shape[1]), 0.0
+        nothing = np.zeros(cross.shape[1], dtype=np.float32)
+        return nothing, nothing.copy(), 0.0
     # LAPACK reads the transpose of a C-ordered array, which is the same here.
     factor, info = _spotrf(inner.T, lower=1, clean=0, overwrite_a=1)
     if info != 0:

@@ -57,11 +57,13 @@ START_SPREAD = 3.0
 GLOBAL_STEP = 0.35
 """Step of ``log tau`` and of ``log c`` in units of that of ``log lambda_i``: all atoms depend on
 ``tau``, so the data determine it better."""
-STRONG_STEP = 0.5
-"""The same for the scales of strong atoms, where the likelihood has a curvature of three."""
+STRONG_STEP = 0.65
+"""The same for the scales of strong atoms, where the curvature is about three."""
 STEP_AT_ONE = 1.8
 """Step size for one atom; it falls with the fourth root of their number, which holds the rate of
 acceptance (Neal 2011, section 4.4). With 200 atoms about 0.8 of the trajectories are accepted."""
+VARIED = 0.7, 1.3
+"""Range of the factor by which the step size is varied at random."""
 GIBBS_SHARE = 0.02
 """Share of the steps in which the scales are also drawn given the weights. They do not mix faster
 by it; a chain in a place that no trajectory leaves goes on."""
@@ -341,7 +343,7 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
         momentum = rng.standard_normal(len(place))
         energy = density - 0.5 * float(momentum @ momentum)
         moved = place.copy()
-        size = self._sizes * (self.step_size * rng.uniform(0.7, 1.3))
+        size = self._sizes * (self.step_size * rng.uniform(*VARIED))
         if self._follow(moved, momentum, size):
             log_eta, _, log_slab = self._split(moved)
             known_there = self.model.condition(_log_scale(log_eta, log_slab))
