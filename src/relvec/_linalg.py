@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from threadpoolctl import ThreadpoolController
 
 from relvec._typing import Matrix, Vector
+
+RoughArray = npt.NDArray[np.float32]
 
 EPS = float(np.finfo(np.float64).eps)
 """Machine epsilon of float64."""
@@ -26,6 +29,9 @@ _potrf, _potri, _potrs, _trtri, _trtrs = get_lapack_funcs(
 )
 _sytrd, _ormqr, _pttrf, _pttrs = get_lapack_funcs(("sytrd", "ormqr", "pttrf", "pttrs"), (_EXAMPLE,))
 _trsm, _syrk = get_blas_funcs(("trsm", "syrk"), (_EXAMPLE,))
+_ROUGH = np.empty((1, 1), dtype=np.float32)
+_spotrf, _strtrs = get_lapack_funcs(("potrf", "trtrs"), (_ROUGH,))
+(_strsm,) = get_blas_funcs(("trsm",), (_ROUGH,))
 
 
 THREADED_ENTRIES = 4e6
@@ -161,6 +167,33 @@ def gram_of_rows(rows: Matrix) -> Matrix:
     full += full.T
     full.flat[:: len(full) + 1] *= 0.5
     return full
+
+
+def lower_gram_of_rows(rows: Matrix) -> Matrix:
+    """Return the lower triangle of ``rows @ rows.T`` in Fortran order; the rest is zero."""
+    if not rows.size:
+        return np.zeros((len(rows), len(rows)), order="F")
+    return _syrk(1.0, rows.T, trans=1, lower=1)
+
+
+def project_rows(
+    inner: RoughArray, cross: RoughArray, vector: RoughArray
+) -> tuple[RoughArray, RoughArray, float] | None:
+    """Return ``C' P^-1 v``, the diagonal of ``C' P^-1 C`` and ``v' P^-1 v``, in single precision.
+
+    `inner` ``P`` and `cross` ``C`` are C-ordered arrays of float32, and are overwritten. None if
+    `inner` is not numerically positive definite.
+    """
+    if not len(inner):
+        nothing = np.zeros(cross.shape[1], dtype=np.float32)
+        return nothing, nothing.copy(), 0.0
+    # LAPACK reads the transpose of a C-ordered array, which is the same here.
+    factor, info = _spotrf(inner.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        return None
+    solved = _strsm(1.0, factor, cross.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+    white, _ = _strtrs(factor, vector, lower=1)
+    return solved @ white, np.einsum("ij,ij->i", solved, solved), float(white @ white)
 
 
 def tridiagonal(matrix: Matrix, vector: Vector) -> tuple[Vector, Vector, Vector]:

@@ -106,18 +106,137 @@ def test_marginal_likelihood_and_weights_are_those_of_dense_formulas(n, uses_row
     assert stats.kstest((white / np.sqrt(noise)).ravel(), "norm").pvalue > 1e-3
 
 
-def test_gradient_of_the_collapsed_density():
-    for options in MODELS.values():
-        sampler = HorseshoeSampler(make_moments(), noise=NOISE, **options)
-        place = np.random.default_rng(0).normal(size=5 + ("slab_df" in options))
-        slope = sampler._differentiate(place)[2]
-        step = 1e-5
-        numeric = [
-            (sampler._differentiate(place + e)[1] - sampler._differentiate(place - e)[1])
-            / (2.0 * step)
-            for e in step * np.eye(len(place))
-        ]
-        np.testing.assert_allclose(slope, numeric, rtol=1e-5, atol=1e-6)
+def find_log_density(sampler, place):
+    log_eta, _, log_slab = sampler._split(place)
+    known = sampler.model.condition(-0.5 * np.logaddexp(-2.0 * log_eta, -2.0 * log_slab))
+    return sampler._find_density(place, known)
+
+
+@pytest.mark.parametrize("options", MODELS.values(), ids=MODELS)
+def test_force_is_the_gradient_of_the_collapsed_density(options):
+    # four atoms are too few for the approximation
+    sampler = HorseshoeSampler(make_moments(), noise=NOISE, **options)
+    assert sampler._strong.tolist() == [0]
+    place = np.random.default_rng(0).normal(size=5 + ("slab_df" in options))
+    step = 1e-5
+    directions = np.eye(len(place))
+    directions[4, 0] = -1.0  # log eta of the strong atom is held while log tau changes
+    numeric = [
+        (find_log_density(sampler, place + e) - find_log_density(sampler, place - e)) / (2.0 * step)
+        for e in step * directions
+    ]
+    np.testing.assert_allclose(sampler._find_force(place), numeric, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [30, 60])
+def test_approximate_slope(n):
+    model = ScaleMixture(make_moments(n=n, m=50), NOISE)
+    assert (model.rows is None) == (n == 60)
+    rng = np.random.default_rng(1)
+    log_scale = np.full(50, -3.0)
+    large = rng.choice(50, 8, replace=False)
+    log_scale[large] = rng.uniform(0.0, 3.0, size=8)
+    exact = model.slope(model.condition(log_scale))
+    error = np.abs(model.approximate_slope(np.exp(2.0 * log_scale)) - exact)
+    assert error.max() < 0.03 * np.abs(exact).max()
+    # without other atoms only single precision is left
+    log_scale[np.setdiff1d(np.arange(50), large)] = -40.0
+    exact = model.slope(model.condition(log_scale))
+    np.testing.assert_allclose(
+        model.approximate_slope(np.exp(2.0 * log_scale)), exact, rtol=1e-3, atol=1e-3
+    )
+
+
+def test_approximate_slope_is_exact_where_it_would_not_be_cheaper():
+    model = ScaleMixture(make_moments(n=30, m=50), NOISE)
+    many, huge = np.full(50, 0.5), np.full(50, -3.0)
+    huge[0] = 6.0
+    for log_scale in (many, huge):
+        exact = model.slope(model.condition(log_scale))
+        approximation = model.approximate_slope(np.exp(2.0 * log_scale))
+        np.testing.assert_allclose(approximation, exact, rtol=1e-9)
+    # a matrix that single precision cannot factorise
+    model._rough_gram[:2, :2] = [[0.0, 3.0], [3.0, 0.0]]
+    huge[:2] = 1.0
+    exact = model.slope(model.condition(huge))
+    np.testing.assert_allclose(model.approximate_slope(np.exp(2.0 * huge)), exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("m", [4, 40])
+def test_trajectories_are_reversible(m):
+    sampler = HorseshoeSampler(make_moments(n=60, m=m), slab_scale=5.0, slab_df=4.0)
+    assert len(sampler._strong)
+    rng = np.random.default_rng(3)
+    place, momentum = rng.normal(size=m + 2) - 0.5, rng.normal(size=m + 2)
+    moved, size = place.copy(), 0.4 * sampler._sizes
+    assert sampler._follow(moved, momentum, size)
+    assert np.abs(moved - place).max() > 0.5
+    momentum *= -1.0
+    assert sampler._follow(moved, momentum, size)
+    # single precision: only where an atom crosses the threshold would rounding errors matter
+    np.testing.assert_allclose(moved, place, atol=1e-4)
+
+
+def test_trajectories_preserve_volume():
+    sampler = HorseshoeSampler(make_moments(), slab_scale=5.0, slab_df=4.0)
+    rng = np.random.default_rng(4)
+    start, size = rng.normal(size=12), 0.4 * sampler._sizes
+
+    def follow(both):
+        place, momentum = both[:6].copy(), both[6:].copy()
+        assert sampler._follow(place, momentum, size)
+        return np.concatenate([place, momentum])
+
+    step = 1e-5 * np.eye(12)
+    jacobian = [(follow(start + e) - follow(start - e)) / 2e-5 for e in step]
+    assert abs(np.linalg.det(jacobian)) == pytest.approx(1.0, rel=1e-5)
+
+
+def test_divergent_trajectories_are_rejected():
+    sampler = HorseshoeSampler(make_moments(), step_size=1e4)
+    rng = np.random.default_rng(0)
+    state = sampler.init(rng)
+    moved = sampler.update_collapsed(state, rng)
+    np.testing.assert_allclose(moved.log_eta, state.log_eta)
+    assert moved.log_tau == state.log_tau
+
+
+@pytest.mark.parametrize("m", [8, 40])
+def test_reflection_is_its_own_inverse_and_keeps_the_mean(m):
+    model = ScaleMixture(make_moments(n=20, m=m), NOISE)
+    known = model.condition(np.linspace(-2.0, 2.0, m))
+    rng = np.random.default_rng(0)
+    draws = [model.draw(known, rng) for _ in range(2000)]
+    mean = model.mean(known)
+    errors = np.array([(weights - mean) / math.sqrt(noise) for weights, noise in draws])
+    assert np.all(np.abs(errors.mean(axis=0)) < 5.0 * errors.std(axis=0) / math.sqrt(2000))
+    weights, noise = draws[0]
+    there, noise_there = model.reflect(known, weights, noise)
+    np.testing.assert_allclose((there - mean) / math.sqrt(noise_there), -errors[0])
+    distribution = stats.invgamma(model.shape, scale=known.rate)
+    assert distribution.cdf(noise) + distribution.cdf(noise_there) == pytest.approx(1.0)
+    back, noise_back = model.reflect(known, there, noise_there)
+    np.testing.assert_allclose(back, weights)
+    assert noise_back == pytest.approx(noise)
+    for extreme in (1e-12 * known.rate, 1e12 * known.rate):
+        there, noise_there = model.reflect(known, weights, extreme)
+        assert np.isfinite(there).all()
+        assert 0.0 < noise_there < math.inf
+
+
+def test_steps_of_two_kinds_alternate():
+    sampler = HorseshoeSampler(make_moments())
+    rng = np.random.default_rng(0)
+    state = sampler.init(rng)
+    for is_fresh in (False, True, False, True):
+        previous, state = state, sampler.step(state, rng)
+        assert state.is_fresh == is_fresh
+        if not is_fresh:
+            assert state.log_eta is previous.log_eta
+    # a state of the past, or of another sampler, is not mixed up with the latest one
+    known = sampler._condition(previous)
+    log_scale = -0.5 * np.logaddexp(-2.0 * previous.log_eta, -2.0 * previous.log_slab)
+    assert known.log_marginal == sampler.model.condition(log_scale).log_marginal
 
 
 @pytest.mark.slow
@@ -176,7 +295,8 @@ def make_states(name, n_states, update):
         state = type(state)(log_eta, log_tau, log_slab, weights, noise, 0.0)
         before.append(summarise(state))
         for _ in range(3):
-            state = getattr(sampler, update)(state, rng)
+            more = () if update == "reflect" else (rng,)
+            state = getattr(sampler, update)(state, *more)
         after.append(summarise(state))
     return np.array(before), np.array(after)
 
@@ -197,9 +317,13 @@ def summarise(state):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(
-    "update", ["update_local", "update_global", "update_slab", "update_collapsed"]
+    "update",
+    ["update_local", "update_global", "update_slab", "update_collapsed", "approximate", "reflect"],
 )
-def test_every_update_leaves_the_joint_distribution_as_it_is(name, update):
+def test_every_update_leaves_the_joint_distribution_as_it_is(name, update, monkeypatch):
+    if update == "approximate":
+        monkeypatch.setattr("relvec.sampling.scale_mixture.SMALLEST_ROUGH", 0)
+        update = "update_collapsed"
     # Draws from the prior with data drawn from them are draws from the joint distribution (Geweke
     # 2004); an update given these data must not change their distribution. Two independent samples
     # would be compared with less power: the differences are paired.

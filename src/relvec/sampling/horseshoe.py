@@ -8,27 +8,32 @@ With unit-norm centred atoms, weights are in units of the noise standard deviati
 (Carvalho, Polson and Scott 2010; Piironen and Vehtari 2017, eqs. 2.8 and 2.9). Without a slab ``c``
 is infinite. All weights are in the model, most of them close to zero.
 
-One step has four parts, of which only the last one factorises matrices:
+Steps of two kinds alternate:
 
-1. local scales given weights, noise and ``tau``: independent exact draws (`local_scales`);
-2. ``tau`` with all ``eta_i`` held. Prior scales do not change, so neither does the likelihood, and
-   the step costs ``O(M)``;
-3. the slab scale, if it has a prior;
-4. all scales with weights and noise integrated out, by Hamiltonian Monte Carlo (Neal 2011); then
-   the noise and the weights, jointly, from their exact distribution.
+1. all scales move with weights and noise integrated out, by Hamiltonian Monte Carlo (Neal 2011);
+   then the noise and the weights are drawn, jointly, from their exact distribution;
+2. noise and weights are reflected within that distribution (`ScaleMixture.reflect`), at a small
+   part of the cost. Pairs of draws have little of the variance that weights and noise have given
+   the scales (Adler 1981 has a similar step).
 
-In the first part a scale that is small keeps its weight small, and a small weight its scale, so
-that the first three parts alone mix slowly. Integrating out weights and noise (Johndrow, Orenstein
-and Bhattacharya 2020 do so for ``tau``) removes that dependence, and it leaves a density that is
+Given the weights, a scale that is small keeps its weight small, and a small weight its scale, so
+that Gibbs sampling mixes slowly. Integrating out weights and noise (Johndrow, Orenstein and
+Bhattacharya 2020 do so for ``tau``) removes that dependence, and it leaves a density that is
 easy for Hamiltonian Monte Carlo: in ``log lambda_i`` the prior is a hyperbolic secant, and where
 the posterior has its mass the likelihood of one scale has a curvature of the order of one, for weak
 and for strong effects. So the step size is not adapted: the chain is Markovian from its start.
+
+The trajectory follows an approximate gradient, which needs the atoms of large scale only. Any
+function of the place will do: the steps are shears, reversible and of unit Jacobian. The density
+at the end is exact, in double precision, and so is the posterior; an approximation that is too
+rough would lead to rejections only.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -49,12 +54,26 @@ FARTHEST = 500.0
 """Bound on the coordinates of a trajectory: logarithms of scales."""
 START_SPREAD = 3.0
 """Largest distance of the first ``log tau`` from the logarithm of its prior scale."""
-GLOBAL_STEP = 0.5
+GLOBAL_STEP = 0.35
 """Step of ``log tau`` and of ``log c`` in units of that of ``log lambda_i``: all atoms depend on
 ``tau``, so the data determine it better."""
-STEP_AT_ONE = 1.3
+STRONG_STEP = 0.65
+"""The same for the scales of strong atoms, where the curvature is about three."""
+STEP_AT_ONE = 1.8
 """Step size for one atom; it falls with the fourth root of their number, which holds the rate of
-acceptance (Neal 2011, section 4.4). With 200 atoms about 0.8 of the steps are accepted."""
+acceptance (Neal 2011, section 4.4). With 200 atoms about 0.8 of the trajectories are accepted."""
+VARIED = 0.7, 1.3
+"""Range of the factor by which the step size is varied at random."""
+GIBBS_SHARE = 0.02
+"""Share of the steps in which the scales are also drawn given the weights. They do not mix faster
+by it; a chain in a place that no trajectory leaves goes on."""
+LEAST_STRONG = 2.5
+"""Least prior scale, in units of the noise, of an atom that counts as strong. Atoms that are now in
+the model and now out of it should not: they need large steps."""
+EM_STEPS = 20
+"""Steps that find the strong atoms; scales of weak ones fall by a factor in each."""
+SMALLEST_RATIO = 1e-200
+SMALLEST_PRECISION = math.exp(-LARGEST_EXPONENT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +89,8 @@ class HorseshoeState:
     noise_variance: float
     log_posterior: float
     """Log density of ``log eta``, ``log tau`` and ``log c``, weights and noise integrated out."""
+    is_fresh: bool = True
+    """Whether the weights were drawn, not reflected."""
 
 
 def default_global_scale(n_relevant: float, n_atoms: int) -> float:
@@ -97,8 +118,9 @@ def default_global_scale(n_relevant: float, n_atoms: int) -> float:
 class HorseshoeSampler(Sampler[HorseshoeState]):
     """Markov chain on the posterior under a horseshoe prior, from moments only.
 
-    The cost of a step does not depend on the number of rows: ``n_leapfrog + 1`` Cholesky
-    factorisations of ``M`` or, if that is less, of the rank of the Gram matrix.
+    The cost of a step does not depend on the number of rows: one Cholesky factorisation of ``M``
+    or, if that is less, of the rank of the Gram matrix, and `n_leapfrog` smaller ones, of the atoms
+    of large scale. Every second step costs ``O(M rank)`` only.
 
     Parameters
     ----------
@@ -121,8 +143,8 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
         Prior of the noise variance; default, flat in its logarithm.
     step_size : float, optional
         Step size of Hamiltonian Monte Carlo in ``log lambda_i``, varied by 30 % at random. Default,
-        ``1.3 M^(-1/4)``, at most 1.
-    n_leapfrog : int, default=8
+        ``1.8 M^(-1/4)``, at most 1.
+    n_leapfrog : int, default=7
         Number of its steps.
 
     Notes
@@ -160,7 +182,7 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
         slab_df: float | None = None,
         noise: InverseGamma | None = None,
         step_size: float | None = None,
-        n_leapfrog: int = 8,
+        n_leapfrog: int = 7,
     ) -> None:
         noise = InverseGamma() if noise is None else noise.checked()
         self._moments, self.model = moments, ScaleMixture(moments, noise)
@@ -181,6 +203,35 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
             else check_positive("step_size", step_size)
         )
         self.n_leapfrog = check_integer("n_leapfrog", n_leapfrog, minimum=1)
+        self._centre = math.log(self.global_scale)
+        self._latest: tuple[Vector, float, Conditional] | None = None
+
+    @cached_property
+    def _strong(self) -> IndexArray:
+        """Atoms whose scale the data determine: large after some steps of EM from large scales.
+
+        Any set gives a valid sampler. It depends on the data only, not on the chain.
+        """
+        log_scale = np.zeros(self.model.n_atoms)
+        for _ in range(EM_STEPS):
+            slope = self.model.slope(self.model.condition(log_scale))
+            # The posterior second moment of w_i / sigma is d_i^2 (1 + slope_i). With r as its ratio
+            # to tau^2, the expected log density of log lambda, -log lambda - r / (2 lambda^2) -
+            # log cosh log lambda, has its maximum where 2 lambda^4 = r (lambda^2 + 1).
+            moment = np.exp(2.0 * log_scale) * np.maximum(1.0 + slope, 0.0)
+            ratio = np.maximum(moment / self.global_scale**2, SMALLEST_RATIO)
+            log_square = np.log(0.25 * (ratio + np.sqrt(ratio**2 + 8.0 * ratio)))
+            log_scale = math.log(self.global_scale) + 0.5 * log_square
+        return np.flatnonzero(log_scale > math.log(LEAST_STRONG))
+
+    @cached_property
+    def _sizes(self) -> Vector:
+        """Steps of all coordinates, in units of that of ``log lambda_i``."""
+        n_atoms = self.model.n_atoms
+        sizes = np.ones(n_atoms + 1 + (self.slab_df is not None))
+        sizes[self._strong] = STRONG_STEP
+        sizes[n_atoms:] = GLOBAL_STEP
+        return sizes
 
     def init(self, rng: np.random.Generator, active: IndexArray | None = None) -> HorseshoeState:
         """Return a state drawn from the prior of the scales, or with large scales of given atoms.
@@ -216,9 +267,12 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
 
     def step(self, state: HorseshoeState, rng: np.random.Generator) -> HorseshoeState:
         """Return the next state of the chain; `state` is not changed."""
-        state = self.update_local(state, rng)
-        state = self.update_global(state, rng)
-        state = self.update_slab(state, rng)
+        if state.is_fresh:
+            return self.reflect(state)
+        if rng.random() < GIBBS_SHARE:
+            state = self.update_local(state, rng)
+            state = self.update_global(state, rng)
+            state = self.update_slab(state, rng)
         return self.update_collapsed(state, rng)
 
     def draw(self, state: HorseshoeState, rng: np.random.Generator) -> Draw:
@@ -270,35 +324,95 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
             fit = 0.5 * float(log_precision.sum()) - half_squares * inverse
             return fit + self._log_slab_prior(log_slab)
 
-        return replace(state, log_slab=slice_step(log_density, state.log_slab, rng, 1.0))
+        log_slab = slice_step(log_density, state.log_slab, rng, 1.0)
+        return replace(state, log_slab=log_slab)
+
+    def reflect(self, state: HorseshoeState) -> HorseshoeState:
+        """Reflect weights and noise within their distribution given the scales."""
+        known = self._condition(state)
+        weights, variance = self.model.reflect(known, state.weights, state.noise_variance)
+        return replace(state, weights=weights, noise_variance=variance, is_fresh=False)
 
     def update_collapsed(self, state: HorseshoeState, rng: np.random.Generator) -> HorseshoeState:
         """Move all scales with weights and noise integrated out, then draw noise and weights."""
         place = np.append(state.log_eta - state.log_tau, state.log_tau)
         if self.slab_df is not None:
             place = np.append(place, state.log_slab)
-        size = np.full(len(place), self.step_size * rng.uniform(0.7, 1.3))
-        size[self.model.n_atoms :] *= GLOBAL_STEP
+        known = self._condition(state)
+        density = self._find_density(place, known)
         momentum = rng.standard_normal(len(place))
-        known, density, slope = self._differentiate(place)
         energy = density - 0.5 * float(momentum @ momentum)
-        trial = place, known, density
-        for _ in range(self.n_leapfrog):
-            momentum = momentum + 0.5 * size * slope
-            moved = trial[0] + size * momentum
-            # A trajectory that diverges is rejected as a whole, as is its reverse.
-            if not np.abs(moved).max() < FARTHEST:
-                trial = place, known, -math.inf
-                break
-            known_there, density_there, slope = self._differentiate(moved)
-            trial = moved, known_there, density_there
-            momentum += 0.5 * size * slope
-        change = trial[2] - 0.5 * float(momentum @ momentum) - energy
-        if -rng.standard_exponential() < change:
-            place, known, density = trial
+        moved = place.copy()
+        size = self._sizes * (self.step_size * rng.uniform(*VARIED))
+        if self._follow(moved, momentum, size):
+            log_eta, _, log_slab = self._split(moved)
+            known_there = self.model.condition(_log_scale(log_eta, log_slab))
+            density_there = self._find_density(moved, known_there)
+            change = density_there - 0.5 * float(momentum @ momentum) - energy
+            if -rng.standard_exponential() < change:
+                place, known, density = moved, known_there, density_there
         weights, noise_variance = self.model.draw(known, rng)
         log_eta, log_tau, log_slab = self._split(place)
+        self._latest = log_eta, log_slab, known
         return HorseshoeState(log_eta, log_tau, log_slab, weights, noise_variance, density)
+
+    def _follow(self, place: Vector, momentum: Vector, size: Vector) -> bool:
+        """Move place and momentum along a trajectory; return whether it stays within bounds."""
+        last, strong = self.model.n_atoms, self._strong
+        for k in range(self.n_leapfrog + 1):
+            # Half a step at both ends: the place moves first, the momentum in the middle.
+            is_end = k in (0, self.n_leapfrog)
+            change = size * momentum
+            if is_end:
+                change *= 0.5
+            change[strong] -= change[last]  # log eta is the coordinate, not log lambda
+            place += change
+            # A trajectory that diverges is rejected as a whole, as is its reverse.
+            if not np.maximum.reduce(np.abs(place)) < FARTHEST:
+                return False
+            if k < self.n_leapfrog:
+                momentum += size * self._find_force(place)
+        return True
+
+    def _condition(self, state: HorseshoeState) -> Conditional:
+        """Return the posterior of weights and noise given the scales of the state.
+
+        That of the latest state is kept: the next step of a chain begins where this one ended.
+        """
+        if self._latest is not None:
+            log_eta, log_slab, known = self._latest
+            if log_eta is state.log_eta and log_slab == state.log_slab:
+                return known
+        return self.model.condition(_log_scale(state.log_eta, state.log_slab))
+
+    def _find_density(self, place: Vector, known: Conditional) -> float:
+        """Return the log density of all scales, given the posterior at them."""
+        return known.log_marginal + self._log_prior(*self._split(place))
+
+    def _find_force(self, place: Vector) -> Vector:
+        """Return the approximate gradient of the log density, a function of the place alone.
+
+        Coordinates are ``log lambda_i`` of weak, ``log eta_i`` of strong atoms, and ``log tau``.
+        """
+        n_atoms = self.model.n_atoms
+        log_eta, log_tau, log_slab = self._split(place)
+        doubled = log_eta * -2.0
+        np.minimum(doubled, LARGEST_EXPONENT, out=doubled)
+        ratio = np.exp(doubled, out=doubled)  # 1 / eta^2
+        variance = 1.0 / np.maximum(ratio + math.exp(-2.0 * log_slab), SMALLEST_PRECISION)
+        by_scale = self.model.approximate_slope(variance)
+        ratio *= variance
+        ratio *= by_scale  # the derivative in log eta
+        total = float(np.add.reduce(ratio))
+        force = np.empty(len(place))
+        # The log density of log lambda is -log cosh, with derivative -tanh; the same for tau.
+        np.subtract(ratio, np.tanh(place[:n_atoms]), out=force[:n_atoms])
+        by_tau = total - math.tanh(log_tau - self._centre)
+        force[n_atoms] = by_tau - float(np.add.reduce(force[self._strong]))
+        if self.slab_df is not None:
+            by_slab = float(np.add.reduce(by_scale)) - total
+            force[n_atoms + 1] = by_slab + self._slab_slope(log_slab)
+        return force
 
     def _split(self, place: Vector) -> tuple[Vector, float, float]:
         """Return ``log eta``, ``log tau`` and ``log c`` from the coordinates of the trajectory."""
@@ -310,26 +424,6 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
             log_slab = math.inf if self.slab_scale is None else math.log(self.slab_scale)
         return place[:n_atoms] + log_tau, log_tau, log_slab
 
-    def _differentiate(self, place: Vector) -> tuple[Conditional, float, Vector]:
-        """Return the posterior given all scales, their log density and its gradient."""
-        n_atoms = self.model.n_atoms
-        log_eta, log_tau, log_slab = self._split(place)
-        log_scale = _log_scale(log_eta, log_slab)
-        known = self.model.condition(log_scale)
-        by_scale = self.model.slope(known)
-        # 1 / d^2 = 1 / eta^2 + 1 / c^2: d log d / d log eta = d^2 / eta^2, the rest is that of c.
-        by_eta = by_scale * np.exp(2.0 * (log_scale - log_eta))
-        slope = np.empty(len(place))
-        # The log density of log lambda is -log cosh, with derivative -tanh; the same for tau.
-        slope[:n_atoms] = by_eta - np.tanh(place[:n_atoms])
-        slope[n_atoms] = by_eta.sum() - math.tanh(log_tau - math.log(self.global_scale))
-        if self.slab_df is not None and self.slab_scale is not None:
-            ratio = 2.0 * (math.log(self.slab_scale) - log_slab)
-            prior = self.slab_df * math.expm1(min(ratio, LARGEST_EXPONENT))
-            slope[n_atoms + 1] = (by_scale - by_eta).sum() + prior
-        density = known.log_marginal + self._log_prior(log_eta, log_tau, log_slab)
-        return known, density, slope
-
     def _log_global_prior(self, log_tau: float) -> float:
         """Return the log density of ``log tau``: half-Cauchy in ``tau``."""
         return float(_log_half_cauchy_density(log_tau - math.log(self.global_scale)))
@@ -340,6 +434,13 @@ class HorseshoeSampler(Sampler[HorseshoeState]):
             return 0.0
         ratio = 2.0 * (math.log(self.slab_scale) - log_slab)
         return 0.5 * self.slab_df * (ratio - math.exp(min(ratio, LARGEST_EXPONENT)))
+
+    def _slab_slope(self, log_slab: float) -> float:
+        """Return the derivative of `_log_slab_prior`."""
+        if self.slab_df is None or self.slab_scale is None:
+            return 0.0
+        ratio = 2.0 * (math.log(self.slab_scale) - log_slab)
+        return self.slab_df * math.expm1(min(ratio, LARGEST_EXPONENT))
 
     def _log_prior(self, log_eta: Vector, log_tau: float, log_slab: float) -> float:
         """Return the log density of all scales, as densities of their logarithms."""

@@ -18,13 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
+from scipy.special import gammaincc, gammaincinv
 
 from relvec._linalg import (
     EPS,
     cholesky,
-    gram_of_rows,
     inverse_diagonal_from_cholesky,
     log_det_cholesky,
+    lower_gram_of_rows,
+    project_rows,
     robust_cholesky,
     solve_cholesky,
     solve_lower,
@@ -42,6 +44,16 @@ LOG_SCALE_LIMIT = 100.0
 """Bound on ``|log d|``; at ``d = e^100`` a prior scale has long ceased to matter."""
 LARGEST_ROW_SCALE = 1e4
 """Largest ``d`` for which rows are used: ``I + B D^2 B'`` has rounding errors of ``1e-16 d^2``."""
+LARGE_VARIANCE = 0.25
+"""Least ``d^2`` of the atoms that `ScaleMixture.approximate_slope` treats exactly."""
+LARGEST_ROUGH_VARIANCE = 1e4
+"""Largest ``d^2`` for single precision, whose errors of ``1 - gamma`` are ``1e-7 d^2``."""
+SMALLEST_ROUGH = 32
+"""Number of atoms from which on the approximation is cheaper than the slope."""
+LEAST_PROBABILITY = 1e-250
+"""Bound on quantiles of the noise variance that are reflected."""
+WORTHWHILE_SHARE = 0.85
+"""Share of such atoms, of the rank, up to which the approximation is cheaper than the slope."""
 WORTHWHILE_RANK = 0.8
 """Rank of the Gram matrix, as a share of the number of atoms, up to which rows are used."""
 
@@ -96,7 +108,15 @@ class ScaleMixture:
         floor = count * noise_floor(moments.target_ss / count, moments.target_mean)
         self.offset = noise.rate + 0.5 * max(floor, NOISE_FLOOR * moments.target_ss)
         self.target_ss = moments.target_ss
+        self.rank = 0
         self.rows, self.target = self._find_rows()
+        target = self.target
+        self._target_inside = self.target_ss if self.rows is None else float(target @ target)
+        # Single precision has a small range: the target is divided by its norm.
+        norm = math.sqrt(self.target_ss)
+        self._unit_correlation = self.correlation / norm if norm > 0.0 else self.correlation
+        self._rough_gram = self.gram.astype(np.float32)
+        self._rough_correlation = self._unit_correlation.astype(np.float32)
 
     @property
     def n_atoms(self) -> int:
@@ -112,6 +132,7 @@ class ScaleMixture:
         if not self.n_atoms:
             return None, np.empty(0)
         factor, pivots, rank, _ = dpstrf(self.gram, lower=1, tol=self.n_atoms * EPS)
+        self.rank = int(rank)
         if rank > WORTHWHILE_RANK * self.n_atoms:
             return None, np.empty(0)
         order = pivots - 1
@@ -126,8 +147,8 @@ class ScaleMixture:
         log_scale = np.clip(log_scale, -LOG_SCALE_LIMIT, LOG_SCALE_LIMIT)
         scale = np.exp(log_scale)
         if self.rows is not None and scale.max() <= LARGEST_ROW_SCALE:
-            inner = gram_of_rows(self.rows * scale)
-            inner.flat[:: len(inner) + 1] += 1.0
+            inner = lower_gram_of_rows(self.rows * scale)
+            inner.T.ravel()[:: len(inner) + 1] += 1.0
             factor = cholesky(inner, overwrite=True)
             if factor is not None:
                 white = solve_lower(factor, self.target)
@@ -181,6 +202,73 @@ class ScaleMixture:
             z = ratio * solve_lower(known.factor, known.white, transposed=True)
             gamma = 1.0 - ratio**2 * inverse_diagonal_from_cholesky(known.factor)
         return (self.shape / known.rate) * z**2 - gamma
+
+    def approximate_slope(self, variance: Vector) -> Vector:
+        """Return an approximation of `slope` from the squares of all prior scales.
+
+        Atoms of large scale are treated exactly, in single precision; what the others add to the
+        covariance of the data, ``B_R D_R^2 B_R'``, is replaced by a multiple of the identity with
+        the same trace. With K = s I + B_A D_A^2 B_A', the Cholesky factor of P = G_AA + s D_A^-2
+        gives::
+
+            b_i' K^-1 b_j = (G_ij - G_iA P^-1 G_Aj) / s
+
+        It costs ``O(M |A|^2)`` operations. It is a function of the scales and nothing else, as
+        Hamiltonian Monte Carlo needs; trajectories that follow it are reversible and preserve
+        volume.
+        """
+        if self.n_atoms < SMALLEST_ROUGH:
+            return self.slope(self.condition(0.5 * np.log(variance)))
+        large = np.flatnonzero(variance > LARGE_VARIANCE)
+        count = len(large)
+        kept = variance[large]
+        largest = float(np.maximum.reduce(kept)) if count else 0.0
+        if count > WORTHWHILE_SHARE * self.rank or largest > LARGEST_ROUGH_VARIANCE:
+            return self.slope(self.condition(0.5 * np.log(variance)))
+        total = float(np.add.reduce(variance)) - float(np.add.reduce(kept))
+        inflation = 1.0 + total / max(self.rank, 1)
+        cross = self._rough_gram[large]
+        inner = cross.take(large, axis=1)
+        inner.ravel()[:: count + 1] += inflation / kept
+        solved = project_rows(inner, cross, self._rough_correlation[large])
+        if solved is None:
+            return self.slope(self.condition(0.5 * np.log(variance)))
+        fit, taken, explained = solved
+        inverse = 1.0 / inflation
+        # Only the part of t't within the span of the atoms is changed by the inflation.
+        inside = self._target_inside
+        left = max(inside - self.target_ss * explained, 0.0)
+        rate = self.offset + 0.5 * (self.target_ss - inside + inverse * left)
+        slope = self._unit_correlation - fit
+        slope *= slope
+        slope *= self.shape * (self.target_ss / rate) * inverse**2
+        slope -= inverse
+        taken *= inverse
+        slope += taken
+        slope *= variance
+        return slope
+
+    def mean(self, known: Conditional) -> Vector:
+        """Return the mean of the weights given the prior scales."""
+        if known.uses_rows and self.rows is not None:
+            solved = solve_lower(known.factor, known.white, transposed=True)
+            return known.scale**2 * (solved @ self.rows)
+        a = known.scale / np.hypot(1.0, known.scale)
+        return a * solve_lower(known.factor, known.white, transposed=True)
+
+    def reflect(self, known: Conditional, weights: Vector, variance: float) -> tuple[Vector, float]:
+        """Return weights and noise variance on the other side of their distribution.
+
+        The quantile ``u`` of the noise variance becomes ``1 - u``, and the deviation of the weights
+        from their mean, in units of the noise, changes its sign. The map is its own inverse and
+        leaves the distribution given the prior scales as it is.
+        """
+        # shape and rate of the precision: sigma^-2 E has a standard Gamma distribution
+        upper = float(gammaincc(self.shape, known.rate / variance))
+        quantile = min(max(upper, LEAST_PROBABILITY), 1.0 - EPS)
+        reflected = known.rate / float(gammaincinv(self.shape, quantile))
+        mean = self.mean(known)
+        return mean - math.sqrt(reflected / variance) * (weights - mean), reflected
 
     def draw(self, known: Conditional, rng: np.random.Generator) -> tuple[Vector, float]:
         """Draw weights of the usable atoms and the noise variance."""
