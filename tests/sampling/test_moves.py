@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from relvec.sampling.collapsed import make_target
-from relvec.sampling.moves import flip_informed, redraw_presence, redraw_slot
+from relvec.sampling.moves import flip_informed, flip_several, redraw_presence, redraw_slot
 from relvec.sampling.state import make_state
 from relvec.testing import check_move
 from tests.helpers_sampling import fix_last, make_moments, small_problem
 
-MOVES = [flip_informed, redraw_slot, redraw_presence]
+MOVES = [flip_informed, flip_several, redraw_slot, redraw_presence]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from relvec.moments import Moments, subset_moments
 from relvec.posterior import noise_floor
 from relvec.priors import InverseGamma
 from relvec.sampling.base import Draw, Sampler
-from relvec.sampling.moves import Move, flip_informed, redraw_presence, redraw_slot
+from relvec.sampling.moves import Move, flip_informed, flip_several, redraw_presence, redraw_slot
 from relvec.sampling.priors import ExponentialSize, PrecisionGrid, SizePrior
 from relvec.sampling.state import ModelState, make_state
 from relvec.sampling.target import KnownNoise, NoiseDensity, Target, UnknownNoise
@@ -23,6 +23,7 @@ __all__ = ["CollapsedSampler", "draw_weights", "make_target"]
 
 MOVES: dict[str, Move] = {
     "informed": flip_informed,
+    "several": flip_several,
     "slot": redraw_slot,
     "gibbs": redraw_presence,
 }
