@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.denoising.part import Record, Target, ok, target_table
 from bench.report import Table, number
 from bench.runner import run_worker
-from bench.sampling import bands, large
+from bench.sampling import bands, ladder, large
 from bench.sampling.methods import FINNISH, METHODS, SELECTION, Length, find_missing
 from bench.sampling.problems import PROBLEMS
 
@@ -35,7 +35,8 @@ BANDS = {
     "coverage blocks": bands.BLOCKS,
 }
 LARGE = "scaling"
-PARTS = (*COMPARED, *BANDS, LARGE)
+LADDER = "tempering"
+PARTS = (*COMPARED, *BANDS, LADDER, LARGE)
 DEFAULT_PARTS = tuple(name for name in PARTS if name != "three samplers")
 REPEATS = 3
 TIMES_NUTS = 10.0
@@ -51,6 +52,10 @@ def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator
         problem = "quick large" if quick else "large"
         for draw in range(repeats or (1 if quick else 2)):
             yield _run({"part": name, "problem": problem, "method": LARGE, "seed": seed + draw})
+    elif name == LADDER:
+        seeds = range(seed, seed + (repeats or (1 if quick else 3)))
+        for job in ladder.list_jobs(name, seeds, quick):
+            yield _run(job)
     else:
         yield from _compare(name, seed, repeats, quick)
 
@@ -101,6 +106,8 @@ def tables(name: str, records: Sequence[Record]) -> list[Table]:
         return bands.tables(records)
     if name == LARGE:
         return large.tables(records)
+    if name == LADDER:
+        return ladder.tables(records)
     found = []
     done = ok(records)
     for model in dict.fromkeys(each.model for each in METHODS.values()):
@@ -238,6 +245,14 @@ parentheses:
   quantities on which the verdict on convergence depends; fits that have not converged are included.
 - **sinc**: N = 64 in [-10, 10], signal-to-noise ratio 5, kernel exp(-(x - z)² / 9) or a learnt
   length-scale. **BlocksSinc**: N = 256, ratio 7, Haar wavelets and thin-plate splines of scale 3.
+
+Tempering: four chains with the data of BlocksSinc, Haar wavelets and linear or thin-plate splines
+of scale 3, and the priors of `SampledSparseBayesRegressor`. They start from the model of highest
+evidence, the empty one and two random ones. **informed, slot** and **several, slot** are moves of
+`CollapsedSampler`, one half each; **tempered** is `TemperedSampler` with the latter moves and the
+powers of `tune_powers(lowest=0.3, acceptance=0.3)`. R-hat and effective sample sizes (the smaller
+of bulk and tails) are of the log noise, of the function at 25 rows (the worst), and of the number
+of basis functions. CPU seconds of all four chains, without the choice of powers.
 
 Scaling: 100 000 rows and 500 columns, neighbours correlated by 0.5, 20 with effects from one
 standard error to half the noise, added to `SufficientStatistics` in blocks. `run_chains` continues

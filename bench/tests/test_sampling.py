@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench.sampling import bands, large, methods, problems, suite
+from bench.sampling import bands, ladder, large, methods, problems, suite
 from bench.sampling.worker import run
 
 SHORT = methods.Length(n_chains=2, n_warmup=5, n_burn=5, n_draws=20)
@@ -110,7 +110,28 @@ def test_a_record_of_many_rows_and_its_table():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["coverage sinc", "scaling"])
+def test_records_of_ladders_and_their_tables():
+    jobs = ladder.list_jobs("tempering", [0], quick=True)
+    assert [job["method"] for job in jobs] == list(ladder.METHODS)
+    records = [run(job) for job in jobs]
+    json.dumps(records)
+    tempered = records[-1]
+    assert tempered["powers"][0] == 1.0
+    assert len(tempered["acceptance"]) == len(tempered["powers"]) - 1
+    for record in records:
+        assert record["mse"] < 0.1
+        assert record["n_steps"] == 60
+    [table] = suite.tables("tempering", records)
+    assert [row[0] for row in table.rows] == list(ladder.METHODS)
+    assert {len(row) for row in table.rows} == {len(table.head)}
+    full = ladder.list_jobs("tempering", [0], quick=False)
+    shown = suite.tables("tempering", [{**records[-1], **job} for job in full])
+    assert len(shown[-1].rows) == 9
+    assert shown[-1].rows[0][2] == "≤ 1.05"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["coverage sinc", "scaling", "tempering"])
 def test_parts_run_by_the_command_line(part, tmp_path):
     output = tmp_path / "records.json"
     arguments = ["sampling", "--quick", "--parts", part, "--output", str(output)]

@@ -114,6 +114,12 @@ def test_conformance():
 
 
 @pytest.mark.slow
+def test_conformance_of_moves_of_several_atoms():
+    moves = {"several": 0.5, "slot": 0.5}
+    check_sampler(lambda moments: CollapsedSampler(moments, moves=moves), n_steps=3000)
+
+
+@pytest.mark.slow
 def test_ranks_of_draws_from_the_prior_are_uniform():
     check_sampler(
         proper, noise_prior=NOISE, draw_prior=draw_prior, n_steps=1000, n_replications=100
