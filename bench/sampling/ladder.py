@@ -138,7 +138,7 @@ def run(job: Record) -> Record:
     r_hat = compute_r_hat(monitored)
     ess = np.minimum(compute_ess_bulk(monitored), compute_ess_tail(monitored))
     low, high = np.quantile(function, [0.5 - LEVEL / 2.0, 0.5 + LEVEL / 2.0], axis=0)
-    found = {
+    found: dict[str, Any] = {
         "n_steps": chains[0].n_steps,
         "tuning_cpu": tuning_cpu,
         "cpu": cpu,

@@ -19,7 +19,8 @@ MOVES = [flip_informed, flip_several, redraw_slot, redraw_presence]
 @pytest.mark.slow
 @pytest.mark.parametrize("move", MOVES)
 def test_detailed_balance(move):
-    check_move(move)
+    # a missing factor of the acceptance of several changes is seen by as many transitions only
+    check_move(move, n_transitions=1500 if move is flip_several else 200)
 
 
 @pytest.mark.parametrize("move", MOVES)
