@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.sampling import bands, large
+from bench.sampling import bands, large, published
 from bench.sampling.methods import METHODS, Length
 from bench.sampling.problems import draw_regression
 
@@ -25,6 +25,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     """Run a sampler or fit sampled models, and measure them."""
     if job["problem"] in large.SIZES:
         return large.run(job)
+    if job["problem"] in published.PROBLEMS:
+        return published.run(job)
     if job["method"] in bands.METHODS:
         return bands.run(job)
     data = draw_regression(job["problem"], job["seed"])
