@@ -37,7 +37,7 @@ METHODS = (EVIDENCE, SAMPLED)
 LEVEL = 0.95
 N_BETTER = 4
 """Regressions on which the density of sampled models is to be at least that of the evidence."""
-SHORT = {"n_draws": 20, "n_chains": 2, "max_doublings": 0}
+SHORT: dict[str, Any] = {"n_draws": 20, "n_chains": 2, "max_doublings": 0}
 """Chains of a quick run."""
 
 
