@@ -32,12 +32,15 @@ __all__ = [
 
 REGRESSION, CLASSIFICATION = "published regression", "published classification"
 PARTS = (REGRESSION, CLASSIFICATION)
-EVIDENCE, SAMPLED = "evidence", "sampled"
-METHODS = (EVIDENCE, SAMPLED)
+EVIDENCE, SHORT, SAMPLED = "evidence", "sampled, short", "sampled"
+METHODS = {REGRESSION: (EVIDENCE, SAMPLED), CLASSIFICATION: (EVIDENCE, SHORT, SAMPLED)}
+"""Models of each part. Short chains are of classifiers only, which take several times as long as
+regressors: more splits can be had of them."""
 LEVEL = 0.95
 N_BETTER = 4
 """Regressions on which the density of sampled models is to be at least that of the evidence."""
-SHORT: dict[str, Any] = {"n_draws": 20, "n_chains": 2, "max_doublings": 0}
+CHAINS_SHORT: dict[str, Any] = {"max_doublings": 1}
+CHAINS_QUICK: dict[str, Any] = {"n_draws": 20, "n_chains": 2, "max_doublings": 0}
 """Chains of a quick run."""
 
 
@@ -112,7 +115,7 @@ def list_jobs(part: str, seed: int, repeats: int | None, quick: bool) -> Iterato
             continue
         n_splits = repeats or (1 if quick else PROBLEMS[name].repeats)
         for own in range(seed, seed + n_splits):
-            for method in METHODS:
+            for method in METHODS[part]:
                 job = {"part": part, "problem": name, "method": method, "seed": own}
                 yield {**job, "quick": quick}
 
@@ -142,7 +145,8 @@ def _make_model(part: str, method: str, quick: bool) -> Any:
     if method == EVIDENCE:
         return relvec.RVMRegressor() if part == REGRESSION else relvec.RVMClassifier()
     sampled = relvec.SampledRVMRegressor if part == REGRESSION else relvec.SampledRVMClassifier
-    return sampled(random_state=0, **(SHORT if quick else {}))
+    chains = CHAINS_SHORT if method == SHORT else {}
+    return sampled(random_state=0, **(CHAINS_QUICK if quick else chains))
 
 
 def _judge_regression(model: Any, data: Draw) -> Record:
@@ -166,6 +170,7 @@ CHAINS = ("median R-hat", "smallest ESS", "converged")
 HEADS = {
     REGRESSION: (
         "set, model",
+        "splits",
         "coverage of y",
         "MLPD",
         "MLPD above evidence",
@@ -175,6 +180,7 @@ HEADS = {
     ),
     CLASSIFICATION: (
         "set, model",
+        "splits",
         "log loss",
         "log loss above evidence",
         "calibration error",
@@ -186,37 +192,40 @@ HEADS = {
 }
 
 
+Fits = dict[tuple[str, str], dict[int, Record]]
+"""Records by set and model, then by seed."""
+
+
 def tables(part: str, records: Sequence[Record]) -> list[Table]:
     """Return the table of all sets of a part, and the targets."""
-    by_fit = _group(ok(records))
-    if not by_fit:
+    fits = _group(ok(records))
+    if not fits:
         return []
-    names = dict.fromkeys(name for name, _ in by_fit)
-    rows = [_row(part, name, method, by_fit) for name in names for method in METHODS]
-    sizes = "; ".join(
-        f"{name} {r['n_train']} / {r['n_test']} ({len(by_fit[name, SAMPLED])})"
-        for name in names
-        for r in by_fit[name, SAMPLED][:1]
-    )
-    title = f"training / test rows (splits): {sizes}"
-    targets = find_targets(part, by_fit)
+    sizes = {
+        name: f"{r['n_train']} / {r['n_test']}"
+        for (name, _), own in fits.items()
+        for r in own.values()
+    }
+    title = f"training / test rows: {'; '.join(f'{n} {size}' for n, size in sizes.items())}"
+    rows = [_row(part, name, method, fits) for name, method in fits]
     found = [Table(title, HEADS[part], rows)]
+    targets = find_targets(part, fits)
     return found + ([target_table(targets)] if targets else [])
 
 
-def _group(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
-    """Return records by set and model, of the splits that both models were fitted to."""
-    found = {}
-    for name in dict.fromkeys(record["problem"] for record in records):
-        own = {m: {r["seed"]: r for r in _only(records, name, m)} for m in METHODS}
-        both = sorted(own[EVIDENCE].keys() & own[SAMPLED].keys())
-        if both:
-            found.update({(name, m): [own[m][seed] for seed in both] for m in METHODS})
-    return found
+def _group(records: Sequence[Record]) -> Fits:
+    names = dict.fromkeys(record["problem"] for record in records)
+    order = dict.fromkeys(method for each in METHODS.values() for method in each)
+    found: Fits = {(name, method): {} for name in names for method in order}
+    for record in records:
+        found[record["problem"], record["method"]][record["seed"]] = record
+    return {fit: own for fit, own in found.items() if own}
 
 
-def _only(records: Sequence[Record], name: str, method: str) -> list[Record]:
-    return [r for r in records if r["problem"] == name and r["method"] == method]
+def _pair(fits: Fits, name: str, method: str) -> list[tuple[Record, Record]]:
+    """Return the records of a model and of the evidence, of the splits that both have."""
+    own, reference = fits.get((name, method), {}), fits.get((name, EVIDENCE), {})
+    return [(own[seed], reference[seed]) for seed in sorted(own.keys() & reference.keys())]
 
 
 def _with_error(values: Sequence[float], digits: int) -> str:
@@ -226,18 +235,16 @@ def _with_error(values: Sequence[float], digits: int) -> str:
     return f"{text} ({statistics.stdev(values) / math.sqrt(len(values)):.{digits}f})"
 
 
-def _row(
-    part: str, name: str, method: str, by_fit: dict[tuple[str, str], list[Record]]
-) -> list[str]:
-    own, reference = by_fit[name, method], by_fit[name, EVIDENCE]
+def _row(part: str, name: str, method: str, fits: Fits) -> list[str]:
+    own = list(fits[name, method].values())
 
     def mean(what: str, digits: int = 3) -> str:
         return _with_error([record[what] for record in own], digits)
 
     def above(what: str) -> str:
-        if method == EVIDENCE:
+        pairs = _pair(fits, name, method)
+        if method == EVIDENCE or not pairs:
             return "–"
-        pairs = zip(own, reference, strict=True)
         return _with_error([mine[what] - other[what] for mine, other in pairs], 3)
 
     chains = ["–"] * 3
@@ -253,7 +260,7 @@ def _row(
     else:
         figures = [mean("log_loss"), above("log_loss"), mean("ece"), f"{_pool_gaps(own):.3f}"]
         figures += [mean("error"), cpu]
-    return [f"{name}, {method}", *figures, *chains]
+    return [f"{name}, {method}", str(len(own)), *figures, *chains]
 
 
 def _pool_gaps(records: Sequence[Record]) -> float:
@@ -264,29 +271,48 @@ def _pool_gaps(records: Sequence[Record]) -> float:
     return float(np.abs(totals).sum() / sum(record["n_test"] for record in records))
 
 
-def find_targets(part: str, by_fit: dict[tuple[str, str], list[Record]]) -> list[Target]:
+def find_targets(part: str, fits: Fits) -> list[Target]:
     """Return the targets of the sampled models; none of a quick run."""
-    names = list(dict.fromkeys(name for name, _ in by_fit))
-    if any(record["quick"] for own in by_fit.values() for record in own):
+    if any(record["quick"] for own in fits.values() for record in own.values()):
         return []
+    names = list(dict.fromkeys(name for name, _ in fits))
+    find = _find_regression_targets if part == REGRESSION else _find_class_targets
+    return [
+        target
+        for method in METHODS[part]
+        if method != EVIDENCE
+        for target in find(method, {name: _pair(fits, name, method) for name in names})
+    ]
 
-    def mean(name: str, method: str, what: str) -> float:
-        return statistics.fmean(record[what] for record in by_fit[name, method])
 
-    targets = []
-    if part == REGRESSION:
-        for name in names:
-            covered = mean(name, SAMPLED, "coverage")
-            targets.append(Target(f"{name}: coverage of y", covered, 0.93, at_least=True))
-            targets.append(Target(f"{name}: coverage of y", covered, 0.97))
-        better = sum(mean(n, SAMPLED, "mlpd") >= mean(n, EVIDENCE, "mlpd") for n in names)
-        what = f"sets of {len(names)} with an MLPD at or above that of the evidence"
-        return [*targets, Target(what, better, N_BETTER, at_least=True)]
+def _means(pairs: Sequence[tuple[Record, Record]], what: str) -> tuple[float, float]:
+    """Return the means of a metric, of the sampled model and of the evidence."""
+    mine, other = zip(*pairs, strict=True)
+    return statistics.fmean(r[what] for r in mine), statistics.fmean(r[what] for r in other)
+
+
+def _find_regression_targets(
+    method: str, pairs: dict[str, list[tuple[Record, Record]]]
+) -> Iterator[Target]:
+    known = {name: own for name, own in pairs.items() if own}
+    for name, own in known.items():
+        covered, _ = _means(own, "coverage")
+        yield Target(f"{name}, {method}: coverage of y", covered, 0.93, at_least=True)
+        yield Target(f"{name}, {method}: coverage of y", covered, 0.97)
+    if known:
+        densities = [_means(own, "mlpd") for own in known.values()]
+        better = sum(mine >= other for mine, other in densities)
+        what = f"{method}: sets of {len(known)} with an MLPD at or above that of the evidence"
+        yield Target(what, better, N_BETTER, at_least=True)
+
+
+def _find_class_targets(
+    method: str, pairs: dict[str, list[tuple[Record, Record]]]
+) -> Iterator[Target]:
+    known = [own for own in pairs.values() if own]
     for what, label in (("log_loss", "log loss"), ("ece", "calibration error")):
-        measured, limit = (
-            statistics.fmean(mean(name, method, what) for name in names)
-            for method in (SAMPLED, EVIDENCE)
-        )
-        label = f"{label}, mean of {len(names)} sets, against that of the evidence"
-        targets.append(Target(label, measured, float(f"{limit:.4g}")))
-    return targets
+        if known:
+            each = [_means(own, what) for own in known]
+            measured, limit = (statistics.fmean(values) for values in zip(*each, strict=True))
+            name = f"{method}: {label}, mean of {len(known)} sets, against that of the evidence"
+            yield Target(name, measured, float(f"{limit:.4g}"))
