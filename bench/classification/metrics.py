@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["calibration_error", "error_rate", "judge", "log_loss"]
+__all__ = ["N_BINS", "calibration_error", "error_rate", "find_gaps", "judge", "log_loss"]
 
 N_BINS = 10
 SMALLEST = 1e-12
@@ -28,11 +28,15 @@ def calibration_error(probability: np.ndarray, label: np.ndarray) -> float:
     Rows are put into ten equal bins of their highest probability; the distances between mean
     probability and accuracy in the bins are averaged, each row counting once.
     """
+    return float(np.abs(find_gaps(probability, label)).sum() / len(label))
+
+
+def find_gaps(probability: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the sum of highest probability minus number of hits, in each of ten bins."""
     confidence = probability.max(axis=1)
     is_hit = np.argmax(probability, axis=1) == label
     bins = np.minimum((confidence * N_BINS).astype(int), N_BINS - 1)
-    total = np.bincount(bins, confidence - is_hit, minlength=N_BINS)
-    return float(np.abs(total).sum() / len(label))
+    return np.bincount(bins, confidence - is_hit, minlength=N_BINS)
 
 
 def judge(probability: np.ndarray, label: np.ndarray) -> dict[str, float]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.denoising.part import Record, Target, ok, target_table
 from bench.report import Table, number
 from bench.runner import run_worker
-from bench.sampling import bands, ladder, large
+from bench.sampling import bands, ladder, large, published
 from bench.sampling.methods import FINNISH, METHODS, SELECTION, Length, find_missing
 from bench.sampling.problems import PROBLEMS
 
@@ -36,7 +36,7 @@ BANDS = {
 }
 LARGE = "scaling"
 LADDER = "tempering"
-PARTS = (*COMPARED, *BANDS, LADDER, LARGE)
+PARTS = (*COMPARED, *BANDS, LADDER, LARGE, *published.PARTS)
 DEFAULT_PARTS = tuple(name for name in PARTS if name != "three samplers")
 REPEATS = 3
 TIMES_NUTS = 10.0
@@ -48,6 +48,8 @@ def run_part(name: str, seed: int, repeats: int | None, quick: bool) -> Iterator
     """Yield the records of a part as they come."""
     if name in BANDS:
         yield from _run_bands(name, seed, repeats, quick)
+    elif name in published.PARTS:
+        yield from map(_run, published.list_jobs(name, seed, repeats, quick))
     elif name == LARGE:
         problem = "quick large" if quick else "large"
         for draw in range(repeats or (1 if quick else 2)):
@@ -108,6 +110,8 @@ def tables(name: str, records: Sequence[Record]) -> list[Table]:
         return large.tables(records)
     if name == LADDER:
         return ladder.tables(records)
+    if name in published.PARTS:
+        return published.tables(name, records)
     found = []
     done = ok(records)
     for model in dict.fromkeys(each.model for each in METHODS.values()):
@@ -207,10 +211,11 @@ def write_page(texts: dict[str, str], facts: str, path: Path = PAGE) -> None:
 INTRODUCTION = """\
 # Samplers: `relvec.sampling` and the No-U-Turn sampler
 
-`python -m bench sampling` measures how fast chains mix, and what error bars of sampled models are
-worth. Samplers of relvec and NUTS of NumPyro draw from the posterior on the same data. A table
-holds one model. `CollapsedSampler` has another prior than the horseshoe, so its rate says how long
-a sampled model of sparse columns takes, not that one algorithm beats the other on one posterior.
+`python -m bench sampling` measures how fast chains mix, and what error bars and probabilities of
+sampled models are worth. Samplers of relvec and NUTS of NumPyro draw from the posterior on the same
+data. A table holds one model. `CollapsedSampler` has another prior than the horseshoe, so its rate
+says how long a sampled model of sparse columns takes, not that one algorithm beats the other on one
+posterior.
 
 Columns:
 
@@ -257,4 +262,19 @@ of basis functions. CPU seconds of all four chains, without the choice of powers
 Scaling: 100 000 rows and 500 columns, neighbours correlated by 0.5, 20 with effects from one
 standard error to half the noise, added to `SufficientStatistics` in blocks. `run_chains` continues
 four chains, in one process, until R-hat is below 1.01 and effective sample sizes of bulk and tails
-are at least 1000, of 25 predictions at new rows and of the noise."""
+are at least 1000, of 25 predictions at new rows and of the noise.
+
+Published sets, read from the folder that `--data` or `RELVEC_DATA` names (friedman1 and wine need
+none): `SampledRVMRegressor` and `SampledRVMClassifier` against `RVMRegressor` and `RVMClassifier`,
+all at their defaults, on new rows; means over splits, standard errors in parentheses. Splits
+overlap (but for friedman1), so that these errors are somewhat too small.
+
+- **Splits**: random by seed, 90 % for training (boston, uci_yacht, uci_energy) or half (diabetes);
+  fresh draws (friedman1); the published sizes (pima, ripley); the published realisations
+  (ida_banana, ida_german, seed modulo ten); 80 %, stratified (iris, wine).
+- **sampled, short**: `max_doublings=1`, a quarter of the steps at most.
+- **MLPD above evidence**, **log loss above evidence**: means of the differences of the same splits;
+  positive is better for the first and worse for the second.
+- **calibration error**: expected calibration error in ten bins of the highest probability, of each
+  split; **of all splits**: of their predictions together, which contains less of the scatter of
+  small test sets."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.sampling import bands, ladder, large
+from bench.sampling import bands, ladder, large, published
 from bench.sampling.methods import METHODS, Length
 from bench.sampling.problems import draw_regression
 
@@ -27,6 +27,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         return large.run(job)
     if job["problem"] in ladder.PROBLEMS:
         return ladder.run(job)
+    if job["problem"] in published.PROBLEMS:
+        return published.run(job)
     if job["method"] in bands.METHODS:
         return bands.run(job)
     data = draw_regression(job["problem"], job["seed"])

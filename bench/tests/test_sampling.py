@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench.sampling import bands, ladder, large, methods, problems, suite
+from bench.sampling import bands, ladder, large, methods, problems, published, suite
 from bench.sampling.worker import run
 
 SHORT = methods.Length(n_chains=2, n_warmup=5, n_burn=5, n_draws=20)
@@ -97,6 +97,64 @@ def test_records_of_error_bars_and_their_table():
     assert len(targets.rows) == 4
 
 
+def test_published_sets_that_are_not_there_are_named(monkeypatch, capsys):
+    monkeypatch.delenv("RELVEC_DATA", raising=False)
+    jobs = list(published.list_jobs(published.REGRESSION, 7, 2, quick=False))
+    assert {job["problem"] for job in jobs} == {"friedman1"}
+    assert [(job["method"], job["seed"]) for job in jobs] == [
+        (method, seed) for seed in (7, 8) for method in ("evidence", "sampled")
+    ]
+    said = capsys.readouterr().err
+    assert "left out: boston, diabetes, uci_yacht, uci_energy; they need --data FOLDER" in said
+
+
+def test_random_splits_of_a_published_set(monkeypatch, tmp_path):
+    monkeypatch.setenv("RELVEC_DATA", str(tmp_path))
+    X = np.arange(40.0).reshape(20, 2)
+    np.savez(tmp_path / "boston.npz", X=X, y=X[:, 0])
+    problem = published.PROBLEMS["boston"]
+    assert problem.is_there
+    split, again, other = (problem.draw(seed) for seed in (3, 3, 4))
+    assert split.X.shape == (18, 2)
+    assert sorted([*split.y, *split.y_test]) == X[:, 0].tolist()
+    np.testing.assert_array_equal(split.y_test, again.y_test)
+    assert split.y_test.tolist() != other.y_test.tolist()
+
+
+def test_table_and_targets_of_published_regressions():
+    evidence = {"coverage": 0.9, "mlpd": -2.0, "rmse": 1.0, "cpu": 1.0, "n_train": 9, "n_test": 4}
+    chains = {"r_hat": 1.05, "ess": 100.0, "converged": False}
+    sampled = {**evidence, **chains, "coverage": 0.98, "mlpd": -1.5}
+    common = {"status": "ok", "problem": "boston", "quick": False}
+    other = {**evidence, "mlpd": -3.0}
+    pairs = [(0, "evidence", evidence), (1, "evidence", other), (0, "sampled", sampled)]
+    records = [{**common, **own, "seed": seed, "method": name} for seed, name, own in pairs]
+    table, targets = suite.tables(published.REGRESSION, records)
+    assert table.title == "training / test rows: boston 9 / 4"
+    assert table.rows[0][:5] == ["boston, evidence", "2", "0.900 (0.000)", "-2.500 (0.500)", "–"]
+    # the difference is that of the split with both fits
+    assert table.rows[1][:5] == ["boston, sampled", "1", "0.980", "-1.500", "0.500"]
+    assert table.rows[1][-1] == "0 of 1"
+    assert [row[3] for row in targets.rows] == ["met", "**not met**", "**not met**"]
+
+
+def test_calibration_error_of_all_splits_together():
+    gaps = np.zeros(10)
+    gaps[9] = 1.0
+    common = {"status": "ok", "problem": "wine", "quick": False, "n_train": 90, "n_test": 10}
+    figures = {"log_loss": 0.2, "ece": 0.1, "error": 0.0, "cpu": 1.0}
+    records = [
+        {**common, **figures, "seed": seed, "method": name, "gaps": (sign * gaps).tolist()}
+        for seed, sign in enumerate((1.0, -1.0))
+        for name in published.METHODS[published.CLASSIFICATION]
+    ]
+    table, targets = suite.tables(published.CLASSIFICATION, records)
+    row = dict(zip(table.head, table.rows[1], strict=True))
+    assert row["calibration error"] == "0.100 (0.000)"
+    assert row["of all splits"] == "0.000"
+    assert [row[3] for row in targets.rows] == ["met"] * 4
+
+
 @pytest.mark.slow
 def test_a_record_of_many_rows_and_its_table():
     record = run({"part": "scaling", "problem": "quick large", "method": "scaling", "seed": 0})
@@ -131,7 +189,7 @@ def test_records_of_ladders_and_their_tables():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["coverage sinc", "scaling", "tempering"])
+@pytest.mark.parametrize("part", ["coverage sinc", "scaling", "tempering", *published.PARTS])
 def test_parts_run_by_the_command_line(part, tmp_path):
     output = tmp_path / "records.json"
     arguments = ["sampling", "--quick", "--parts", part, "--output", str(output)]
