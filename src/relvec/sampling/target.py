@@ -62,6 +62,10 @@ class NoiseDensity(ABC):
         """
 
     @abstractmethod
+    def estimate(self, error: float) -> float:
+        """Return the order of magnitude of the noise variance."""
+
+    @abstractmethod
     def draw(self, error: float, rng: np.random.Generator) -> float:
         """Draw the noise variance."""
 
@@ -88,6 +92,10 @@ class UnknownNoise(NoiseDensity):
         left *= -self.shape
         return left
 
+    def estimate(self, error: float) -> float:
+        """Return ``E / nu``."""
+        return error / self.shape
+
     def draw(self, error: float, rng: np.random.Generator) -> float:
         """Draw from the inverse Gamma distribution with shape ``nu`` and rate ``E``."""
         return error / float(rng.standard_gamma(self.shape))
@@ -107,6 +115,10 @@ class KnownNoise(NoiseDensity):
         """Return ``q^2 / (2 sigma^2 (d + s))``."""
         gain: Matrix = (0.5 * quality * quality / self.variance) / total
         return gain
+
+    def estimate(self, error: float) -> float:
+        """Return the variance."""
+        return self.variance
 
     def draw(self, error: float, rng: np.random.Generator) -> float:
         """Return the variance."""
