@@ -64,7 +64,7 @@ def run(job: Record) -> Record:
     began, began_wall = time.process_time(), time.perf_counter()
     moments = collected.moments()
     sampler = CollapsedSampler(
-        moments, grid=PrecisionGrid(1e-8, 1.0, n_levels=9), size_prior=BetaBinomialSize()
+        moments, grid=PrecisionGrid(1e-8, 0.1, n_levels=8), size_prior=BetaBinomialSize()
     )
 
     def record(draw: Any) -> np.ndarray:

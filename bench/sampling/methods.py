@@ -84,7 +84,7 @@ def _collapsed(moments: Any) -> Any:
 
     return CollapsedSampler(
         moments,
-        grid=PrecisionGrid(1e-8, 1.0, n_levels=9),
+        grid=PrecisionGrid(1e-8, 0.1, n_levels=8),
         size_prior=BetaBinomialSize(),
         noise_prior=InverseGamma(NOISE_SHAPE, NOISE_RATE),
     )

@@ -228,9 +228,9 @@ Columns:
   1000 draws. Warm-up and draws are compiled ahead; **compilation** includes finding the starts
   and is not counted elsewhere.
 - **relvec**: double precision, 4 chains with 200 + 1000 steps. `CollapsedSampler` has 8 steps for
-  each draw, each of which changes one column at most; its priors are those of
+  each draw, each of which adds, removes or replaces one column at most; its priors are those of
   `SampledSparseBayesRegressor(LinearBasis())`: `BetaBinomialSize()` and
-  `PrecisionGrid(1e-8, 1.0, 9)`, with the inverse Gamma noise above.
+  `PrecisionGrid(1e-8, 0.1, 8)`, with the inverse Gamma noise above.
 - **three samplers** is a short part: one sampler of each of the two models, and NUTS.
 - **ESS/s**: smallest bulk effective sample size, of the linear predictor over all training rows
   and of the noise standard deviation, per CPU second of the draws; then per CPU second of draws and

@@ -47,8 +47,7 @@ class MonitoredInputs(NamedTuple):
 def choose_monitored_inputs(X: Any, targets: Vector) -> MonitoredInputs:
     """Return rows of low to high targets, whatever their order, and new inputs of dense numbers.
 
-    Each feature of a new input lies on the line through those of two of the rows, at a place of
-    its own, which may be beyond them by a quarter of their distance.
+    New inputs lie on lines through two of the rows, up to a quarter of their distance beyond.
     """
     ranked = np.argsort(targets, kind="stable")
     spread = np.linspace(0, len(ranked) - 1, min(len(ranked), N_ROWS))
@@ -58,7 +57,7 @@ def choose_monitored_inputs(X: Any, targets: Vector) -> MonitoredInputs:
         return MonitoredInputs(rows, labels)
     rng = np.random.default_rng(0)
     one, other = rows[rng.integers(len(rows), size=(2, N_NEW))]
-    new = one + rng.uniform(-0.25, 1.25, size=one.shape) * (other - one)
+    new = one + rng.uniform(-0.25, 1.25, size=(N_NEW, 1)) * (other - one)
     return MonitoredInputs(
         np.concatenate([rows, new]), labels + [f"new {i}" for i in range(len(new))]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -152,6 +153,7 @@ class SamplingPlan:
             record,
             judged=record.judged,
             tuning=self.chains,
+            n_warmup=0 if previous else None,
             n_jobs=self.n_jobs,
             monitor=monitor,
         )
@@ -162,7 +164,15 @@ class SamplingPlan:
         features = find_scaled_features(bound, X)
         n_samples, n_atoms = bound.dictionary.shape
         is_dear = n_samples * float(n_atoms) ** 2 > self.tuning.max_scale_operations
-        if kind is None or not len(features) or is_dear:
+        if kind is None or not len(features):
+            return None
+        if is_dear:
+            warnings.warn(
+                f"Length-scales are fixed: to sample them with {n_samples} rows and {n_atoms} "
+                "basis functions would take too long. Fewer centers make it possible.",
+                UserWarning,
+                stacklevel=6,
+            )
             return None
         return ScaledAtoms(bound.atoms, group_features(kind, features.tolist()), X.shape[1])
 

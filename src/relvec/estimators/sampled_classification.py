@@ -156,7 +156,8 @@ class SampledSparseBayesClassifier(
 ):
     """Sparse Bayesian classification with any basis functions, by sampling.
 
-    The model is that of `SparseBayesClassifier`. Instead of the basis functions and precisions of
+    Basis functions and likelihood are those of `SparseBayesClassifier`, with a spike-and-slab
+    prior: a weight is exactly zero, or normal. Instead of the basis functions and precisions of
     highest evidence, Markov chains draw them from their posterior distribution; the logistic
     likelihood is exact, by Pólya-Gamma auxiliary variables, not a Laplace approximation.
     Probabilities are averages over the models drawn.
@@ -178,15 +179,16 @@ class SampledSparseBayesClassifier(
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
         400 (Vehtari et al. 2021), of log odds or log probabilities at up to 25 training rows and
-        of length-scale factors; of number of basis functions and log posterior as well, unless
-        most basis functions are kernels, which can replace one another.
+        10 new inputs; of the number of basis functions and the log posterior as well, unless most
+        basis functions are kernels, which can replace one another. Length-scale factors are
+        monitored, but do not count: see `diagnostics_`.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float
         Smallest effective sample size of these quantities.
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: number of basis functions, log posterior, logarithms of
-        length-scale factors, and log odds or log probabilities.
+        length-scale factors, and log odds or log probabilities at rows and at new inputs.
     n_iter_ : int
         Sweeps of each chain, warm-up included.
     chains_ : tuple of dict
@@ -258,7 +260,8 @@ class SampledRVMClassifier(
 ):
     """Relevance vector machine for classification, by sampling.
 
-    The model is that of `RVMClassifier`; where length-scales are learnt by default, the features
+    Basis functions and likelihood are those of `RVMClassifier`, with a spike-and-slab prior: a
+    weight is exactly zero, or normal. Where length-scales are learnt by default, the features
     themselves are basis functions too, next to the kernels. Instead of the relevance vectors and
     precisions of highest evidence, Markov chains draw them from their posterior distribution; the
     logistic likelihood is exact, by Pólya-Gamma auxiliary variables, not a Laplace approximation.
@@ -281,15 +284,16 @@ class SampledRVMClassifier(
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
         400 (Vehtari et al. 2021), of log odds or log probabilities at up to 25 training rows and
-        of length-scale factors; of number of basis functions and log posterior as well, unless
-        most basis functions are kernels, which can replace one another.
+        10 new inputs; of the number of basis functions and the log posterior as well, unless most
+        basis functions are kernels, which can replace one another. Length-scale factors are
+        monitored, but do not count: see `diagnostics_`.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float
         Smallest effective sample size of these quantities.
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: number of basis functions, log posterior, logarithms of
-        length-scale factors, and log odds or log probabilities.
+        length-scale factors, and log odds or log probabilities at rows and at new inputs.
     n_iter_ : int
         Sweeps of each chain, warm-up included.
     chains_ : tuple of dict

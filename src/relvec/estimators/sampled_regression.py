@@ -238,9 +238,10 @@ class BaseSampledRegressor(
 class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSampledRegressor):
     """Sparse Bayesian regression with any basis functions, by sampling.
 
-    The model is that of `SparseBayesRegressor`. Instead of the basis functions, precisions and
-    noise variance of highest evidence, Markov chains draw them from their posterior distribution,
-    with weights and noise integrated out. Predictions are averages over the models drawn, so that
+    Basis functions and likelihood are those of `SparseBayesRegressor`, with a spike-and-slab prior:
+    a weight is exactly zero, or normal. Instead of the basis functions, precisions and noise
+    variance of highest evidence, Markov chains draw them from their posterior distribution, with
+    weights and noise integrated out. Predictions are averages over the models drawn, so that
     error bars include the uncertainty of the selection. For columns, `LinearBasis`, the inclusion
     probabilities say which ones matter, and `rival_models` which explanations compete.
 
@@ -266,9 +267,10 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
         Posterior median of the degrees of freedom. Only with ``noise="student_t"``.
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
-        400 (Vehtari et al. 2021), of everything that predictions are made of: noise, length-scale
-        factors and function values; of number of basis functions and log posterior as well, unless
-        most basis functions are kernels, which can replace one another.
+        400 (Vehtari et al. 2021), of the noise and of the function at up to 25 training rows and
+        10 new inputs; of the number of basis functions and the log posterior as well, unless most
+        basis functions are kernels, which can replace one another. Length-scale factors are
+        monitored, but do not count: see `diagnostics_`.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float
@@ -276,7 +278,8 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: standard deviation of the noise, number of basis
         functions, log posterior, logarithms of length-scale factors, of the global scale or of the
-        degrees of freedom, and the function at up to 25 training rows.
+        degrees of freedom, and the function at up to 25 training rows (``f[0]`` and so on) and at
+        10 new inputs (``f[new 0]``).
     n_iter_ : int
         Steps of each chain, warm-up included.
     chains_ : tuple of dict
@@ -347,7 +350,8 @@ class SampledRVMRegressor(
 ):
     """Relevance vector machine for regression, by sampling.
 
-    The model is that of `RVMRegressor`; where length-scales are learnt by default, the features
+    Basis functions and likelihood are those of `RVMRegressor`, with a spike-and-slab prior: a
+    weight is exactly zero, or normal. Where length-scales are learnt by default, the features
     themselves are basis functions too, next to the kernels. Instead of the relevance vectors,
     precisions and noise variance of highest evidence, Markov chains draw them from their posterior
     distribution, with weights and noise integrated out; a factor of the learnt length-scales is
@@ -377,9 +381,10 @@ class SampledRVMRegressor(
         Posterior median of the degrees of freedom. Only with ``noise="student_t"``.
     converged_ : bool
         Whether R-hat is at most 1.01, and the effective sample sizes of bulk and tails are at least
-        400 (Vehtari et al. 2021), of everything that predictions are made of: noise, length-scale
-        factors and function values; of number of basis functions and log posterior as well, unless
-        most basis functions are kernels, which can replace one another.
+        400 (Vehtari et al. 2021), of the noise and of the function at up to 25 training rows and
+        10 new inputs; of the number of basis functions and the log posterior as well, unless most
+        basis functions are kernels, which can replace one another. Length-scale factors are
+        monitored, but do not count: see `diagnostics_`.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float
@@ -387,7 +392,8 @@ class SampledRVMRegressor(
     traces_ : dict of str to ndarray of shape (n_chains, n_draws)
         Draws of the monitored quantities: standard deviation of the noise, number of basis
         functions, log posterior, logarithms of length-scale factors, of the global scale or of the
-        degrees of freedom, and the function at up to 25 training rows.
+        degrees of freedom, and the function at up to 25 training rows (``f[0]`` and so on) and at
+        10 new inputs (``f[new 0]``).
     n_iter_ : int
         Steps of each chain, warm-up included.
     chains_ : tuple of dict

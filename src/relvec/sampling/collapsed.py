@@ -15,7 +15,7 @@ from relvec.posterior import noise_floor
 from relvec.priors import InverseGamma
 from relvec.sampling.base import Draw, Sampler
 from relvec.sampling.moves import Move, flip_informed, flip_several, redraw_presence, redraw_slot
-from relvec.sampling.priors import ExponentialSize, PrecisionGrid, SizePrior
+from relvec.sampling.priors import BetaBinomialSize, PrecisionGrid, SizePrior
 from relvec.sampling.state import ModelState, make_state
 from relvec.sampling.target import KnownNoise, NoiseDensity, Target, UnknownNoise
 
@@ -49,7 +49,7 @@ class CollapsedSampler(Sampler[ModelState]):
     grid : PrecisionGrid, optional
         Prior of the precisions of the weights; default `PrecisionGrid()`.
     size_prior : SizePrior, optional
-        Prior of the number of atoms; default `ExponentialSize(log(n) / 2)`.
+        Prior of the number of atoms; default `BetaBinomialSize()`.
     noise_prior : InverseGamma, optional
         Prior of the noise variance; default, uniform over its logarithm.
     noise_variance : float, optional
@@ -172,7 +172,7 @@ def make_target(
     return Target(
         moments,
         (PrecisionGrid() if grid is None else grid).values,
-        ExponentialSize(0.5 * math.log(n)) if size_prior is None else size_prior.checked(),
+        BetaBinomialSize() if size_prior is None else size_prior.checked(),
         noise,
         rate,
         diagonal=moments.usable.astype(np.float64),

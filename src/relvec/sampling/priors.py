@@ -82,7 +82,9 @@ class ExponentialSize(SizePrior):
     Parameters
     ----------
     penalty : float
-        Log prior odds against each atom. ``log(n_samples) / 2`` is that of the BIC.
+        Log prior odds against each atom. The marginal likelihood penalises atoms by itself;
+        ``log(n_samples) / 2`` on top of it, as in the smoothness prior of Schmolck (2008), is a
+        much stronger penalty than that of the BIC.
 
     Examples
     --------

@@ -84,7 +84,7 @@ class TemperedSampler(Sampler[TemperedState]):
 
     References
     ----------
-    Syed, Bouchard-Cote, Deligiannidis & Doucet (2022). Non-reversible parallel tempering: a
+    Syed, Bouchard-Côté, Deligiannidis & Doucet (2022). Non-reversible parallel tempering: a
     scalable highly parallel MCMC scheme. Journal of the Royal Statistical Society B 84.
 
     Examples
