@@ -44,7 +44,7 @@ class Bands(NamedTuple):
 
 SINC, SINC_LEARNT, BLOCKS = "sinc, kernel of width 3", "sinc, learnt length-scale", "BlocksSinc"
 QUICK = "quick"
-REPEATS = {SINC: 40, SINC_LEARNT: 10, BLOCKS: 5}
+REPEATS = {SINC: 120, SINC_LEARNT: 10, BLOCKS: 5}
 PLAIN, DEFAULT, CHEAP, SAMPLED = (
     "evidence, plain",
     "evidence, default",
