@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import joblib
 import numpy as np
@@ -23,6 +23,7 @@ from relvec import (
 )
 from relvec.bases import KernelBasis, LinearBasis, PolynomialBasis
 from relvec.estimators import _drawn_functions, _sampled_output
+from relvec.estimators._sampling_plan import RegressionSamplingPlan, SamplingTuning
 from relvec.kernels import StringSpectrum
 from relvec.sampling import compute_mcse_mean
 
@@ -173,9 +174,10 @@ def test_warm_start_continues(name):
     model = pickle.loads(pickle.dumps(MODELS[name])).set_params(warm_start=True, thin=2).fit(X, Y)
     n_steps, before = model.n_iter_, model.traces_["noise_std"]
     model.set_params(thin=4).fit(X, Y)
-    assert model.n_iter_ == n_steps + 80 + 4 * 40  # warm-up, then draws
+    assert model.n_iter_ == n_steps + 4 * 40  # without warm-up
     assert not np.array_equal(before, model.traces_["noise_std"])
-    model.fit(X, Y[::-1])  # other data: new chains
+    with pytest.warns(UserWarning, match="starts new chains"):
+        model.fit(X, Y[::-1])
     assert model.n_iter_ == 80 + 4 * 40
     with pytest.raises(ValueError, match="Leave n_chains as it was"):
         model.set_params(n_chains=3).fit(X, Y[::-1])
@@ -511,7 +513,7 @@ def test_callbacks():
 
 def test_convergence():
     model = SampledSparseBayesRegressor(**LINEAR)
-    with pytest.warns(ConvergenceWarning, match="have not converged: .*Run them longer"):
+    with pytest.warns(ConvergenceWarning, match="have not converged: .*Increase n_draws, and run them longer"):
         model.fit(X, Y)
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, Y)
@@ -529,3 +531,40 @@ def test_arviz():
     data = fitted("columns").to_arviz()
     assert data["posterior"]["noise_std"].shape == (2, 40)
     assert data["sample_stats"]["lp"].shape == (2, 40)
+
+
+def test_stored_weights_are_a_copy():
+    model = pickle.loads(pickle.dumps(fitted("columns")))
+    before = model.predict(X)
+    draws = model.weight_draws()
+    assert (draws != 0).sum() > 0  # SciPy sorts the entries of `draws` in place
+    draws *= 0.0
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_warm_starts_go_on_with_the_same_steps_and_without_warm_up():
+    model = SampledSparseBayesRegressor(
+        LinearBasis(), n_draws=20, n_chains=2, max_doublings=2, warm_start=True, random_state=0
+    )
+    first = model.fit(X, Y).n_iter_
+    assert first == 20 + 20 * (2 + 4 + 8)  # so few draws do not converge
+    assert model.chains_[0]["thin"] == 8
+    model.set_params(max_doublings=1)
+    assert model.fit(X, Y).n_iter_ == first + 20 * (8 + 16)
+    model.set_params(thin=3)
+    assert model.fit(X, Y).n_iter_ == first + 20 * (8 + 16 + 3)
+    with pytest.warns(UserWarning, match="starts new chains: warm_start=True continues"):
+        model.fit(X, Y + 1.0)
+    assert model.n_iter_ == 30 + 60
+
+
+def test_length_scales_that_are_not_sampled_are_named(monkeypatch):
+    few = SamplingTuning(max_scale_operations=10.0)
+    monkeypatch.setattr(
+        "relvec.estimators.sampled_regression.RegressionSamplingPlan",
+        partial(RegressionSamplingPlan, tuning=few),
+    )
+    model = SampledRVMRegressor(gamma=0.31, sample_length_scales="shared", **SHORT)
+    with pytest.warns(UserWarning, match="Length-scales are fixed: to sample them"):
+        model.fit(X, Y)
+    assert not any(name.startswith("log_length_scale") for name in model.traces_)

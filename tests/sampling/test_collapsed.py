@@ -102,21 +102,22 @@ def draw_prior(n_atoms, rng):
     return inside * rng.normal(size=n_atoms) * np.sqrt(noise / precision), noise
 
 
-def proper(moments):
-    return CollapsedSampler(
-        moments, grid=COARSE, noise_prior=NOISE, size_prior=ExponentialSize(1.0)
-    )
+def proper(moments, **options):
+    prior = ExponentialSize(1.0)
+    return CollapsedSampler(moments, grid=COARSE, noise_prior=NOISE, size_prior=prior, **options)
 
 
 @pytest.mark.slow
 def test_conformance():
-    check_sampler(CollapsedSampler, n_steps=3000)
+    # One of the problems has more columns than rows: models that interpolate are rare and far from
+    # others, so that it takes long chains.
+    check_sampler(CollapsedSampler, n_steps=40_000)
 
 
 @pytest.mark.slow
 def test_conformance_of_moves_of_several_atoms():
     moves = {"several": 0.5, "slot": 0.5}
-    check_sampler(lambda moments: CollapsedSampler(moments, moves=moves), n_steps=3000)
+    check_sampler(lambda moments: proper(moments, moves=moves), noise_prior=NOISE, n_steps=3000)
 
 
 @pytest.mark.slow

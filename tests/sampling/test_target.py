@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.special import logsumexp
 
 from relvec.priors import InverseGamma
+from relvec.sampling import BetaBinomialSize
 from relvec.sampling.collapsed import make_target
 from relvec.sampling.target import KnownNoise, UnknownNoise
 from tests.helpers_sampling import fix_last, make_moments, small_problem
@@ -72,7 +73,7 @@ def test_weigh(power, scale):
 def test_defaults():
     _, _, target = small_problem()
     assert target.noise == UnknownNoise(5.5)  # 12 samples, less one for the intercept
-    assert target.size_prior.penalty == pytest.approx(0.5 * math.log(11.0))
+    assert isinstance(target.size_prior, BetaBinomialSize)
     assert target.n_movable == 6
     assert not len(target.immovable)
     assert not len(target.fixed_atoms)

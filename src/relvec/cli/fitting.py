@@ -23,7 +23,7 @@ from relvec.cli.noise_options import NoiseRequest, describe_noise, describe_tran
 from relvec.cli.problem import Problem, define_problem
 from relvec.cli.rates import mean_rate, poisson_steps
 from relvec.cli.reading import read_blocks
-from relvec.cli.sampling import WARNING, SampleRequest, describe_sampling
+from relvec.cli.sampling import REMEDIES, SampleRequest, describe_sampling
 from relvec.cli.sources import find_source
 from relvec.cli.subsampling import draw_rows
 from relvec.cli.summaries.fit import fit_summary
@@ -97,7 +97,7 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
     request.sample.check(request.model, request.task, request.noise)
     console.option_names = {
         "fit(X, y, noise_variance=...)": "--noise-variance COLUMN",
-        WARNING: "Use more --draws",
+        **REMEDIES,
     }
     source = find_source(
         request.source,

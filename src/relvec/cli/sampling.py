@@ -20,13 +20,16 @@ from relvec.describing import (
     summarise_sampling,
 )
 
-__all__ = ["SampleRequest", "describe_sampling", "list_diagnostics"]
+__all__ = ["REMEDIES", "SampleRequest", "describe_sampling", "list_diagnostics"]
 
-WARNING = (
-    'Run them longer: thin="auto" with a larger max_doublings, or a larger thin. Length-scales '
-    'change slowly; sample_length_scales="fixed" holds them'
-)
-"""Remedy of the library for chains that have not converged."""
+REMEDIES = {
+    "Run them longer: fit again with warm_start=True, or a larger max_doublings or thin.": (
+        "Use more --draws."
+    ),
+    "Increase n_draws, and run them longer: a larger max_doublings or thin.": "Use more --draws.",
+    ' Length-scales change slowly; sample_length_scales="fixed" holds them': "",
+}
+"""Remedies of the library for chains that have not converged, and those of the command line."""
 
 
 @dataclass(frozen=True)

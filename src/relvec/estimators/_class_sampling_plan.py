@@ -47,6 +47,10 @@ from relvec.sampling import (
 
 __all__ = ["ClassSamplingPlan"]
 
+LARGEST_LOG_ODDS = float(np.log(999.0))
+"""Log odds of the probability 0.999. Beyond it, differences between draws do not count for the
+convergence: chains may differ there by many units, which no prediction shows."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassSamplingPlan(SamplingPlan):
@@ -164,7 +168,10 @@ class LogitRecorder(Recorder):
         logits = self._evaluate(draw)
         log = compute_log_probability(logits)
         # the log odds of the second of two classes; log probabilities of several
-        shown = logits[0] if self.n_latent == 1 else log.ravel()
+        if self.n_latent == 1:
+            shown = np.clip(logits[0], -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
+        else:
+            shown = np.maximum(log.ravel(), -LARGEST_LOG_ODDS)
         is_atom = draw.active % (self._atoms.n_atoms + 1) < self._atoms.n_atoms
         n_active = float(np.count_nonzero(is_atom))
         return np.concatenate([[n_active, draw.log_posterior], draw.parameters, shown])

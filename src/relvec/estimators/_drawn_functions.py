@@ -59,8 +59,10 @@ class DrawnFunctions:
 
     def expand_weights(self, n_atoms: int) -> Any:
         """Weights of all candidates as a sparse array, shape (n_draws, n_atoms)."""
-        entries = (self.weights.data, self.columns[self.weights.indices], self.weights.indptr)
-        return csr_array(entries, shape=(len(self), n_atoms))
+        weights = self.weights
+        entries = (weights.data, self.columns[weights.indices], weights.indptr)
+        # a copy: SciPy sorts entries in place, which would change the model
+        return csr_array(entries, shape=(len(self), n_atoms), copy=True)
 
     def thinned(self, rows: IndexArray) -> DrawnFunctions:
         """Return some of the draws."""

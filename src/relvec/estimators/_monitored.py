@@ -42,6 +42,7 @@ class MonitoredInputs(NamedTuple):
 
     X: Any
     labels: list[str]
+    """Numbers of training rows, and of new inputs."""
 
 
 def choose_monitored_inputs(X: Any, targets: Vector) -> MonitoredInputs:
@@ -50,14 +51,15 @@ def choose_monitored_inputs(X: Any, targets: Vector) -> MonitoredInputs:
     New inputs lie on lines through two of the rows, up to a quarter of their distance beyond.
     """
     ranked = np.argsort(targets, kind="stable")
-    spread = np.linspace(0, len(ranked) - 1, min(len(ranked), N_ROWS))
-    rows = X[ranked[spread.astype(np.intp)]]
-    labels = [str(i) for i in range(len(spread))]
+    spread = np.linspace(0, len(ranked) - 1, min(len(ranked), N_ROWS)).astype(np.intp)
+    rows = X[ranked[spread]]
+    labels = [str(row) for row in ranked[spread]]
     if issparse(rows) or rows.dtype.kind not in "fiu":
         return MonitoredInputs(rows, labels)
     rng = np.random.default_rng(0)
-    one, other = rows[rng.integers(len(rows), size=(2, N_NEW))]
-    new = one + rng.uniform(-0.25, 1.25, size=(N_NEW, 1)) * (other - one)
+    one = rng.integers(len(spread), size=N_NEW)
+    other = one - 1 - rng.integers(max(len(spread) - 1, 1), size=N_NEW)  # another row
+    new = rows[one] + rng.uniform(-0.25, 1.25, size=(N_NEW, 1)) * (rows[other] - rows[one])
     return MonitoredInputs(
         np.concatenate([rows, new]), labels + [f"new {i}" for i in range(len(new))]
     )

@@ -18,6 +18,7 @@ from relvec.bases import LinearBasis
 from relvec.bases.base import Atoms, Basis
 from relvec.estimators._drawn_functions import DrawnFunctions
 from relvec.estimators._length_scales import with_kernel
+from relvec.estimators._monitored import LENGTH_SCALE_FACTOR
 from relvec.estimators._sampling_plan import SampledFit
 from relvec.estimators.fitted import fitted_basis
 from relvec.sampling import ChainTuning
@@ -30,6 +31,9 @@ __all__ = [
     "SampledMixin",
     "check_single_precision",
 ]
+
+LONGER_CHAINS = "Run them longer: fit again with warm_start=True, or a larger max_doublings or thin"
+MORE_DRAWS = "Increase n_draws, and run them longer: a larger max_doublings or thin"
 
 
 class RivalModel(NamedTuple):
@@ -304,10 +308,20 @@ class SampledMixin:
         params: Any = self
         given = {k: v for k, v in params.get_params(deep=False).items() if k not in free}
         key = f"{joblib_hash(data)} {given}"
+        found: tuple[dict[str, Any], ...] = options.get("chains_", ())
         is_same = options.get("_data_key") == key
         self._data_key = key
-        found: tuple[dict[str, Any], ...] = options.get("chains_", ())
-        return found if options["warm_start"] and is_same else ()
+        if not options["warm_start"] or not found:
+            return ()
+        if not is_same:
+            warnings.warn(
+                f"{type(self).__name__} starts new chains: warm_start=True continues those of an "
+                "earlier fit only if the data and all options are the same, but for the number "
+                "and storage of draws.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return found if is_same else ()
 
     def _make_monitor(self, context: Any) -> Callable[[int, float, float], bool] | None:
         """Return a function that calls scikit-learn's callbacks after every round of chains.
@@ -361,7 +375,7 @@ class SampledMixin:
         self.r_hat_ = float(max((each.r_hat for each in known), default=np.nan))
         ess = [min(each.ess_bulk, each.ess_tail) for each in known]
         self.ess_ = float(min(ess, default=np.nan))
-        n_draws = next(iter(self.traces_.values())).shape[1]
+        n_chains, n_draws = next(iter(self.traces_.values())).shape
         disagree, are_few = self.r_hat_ > tuning.max_r_hat, self.ess_ < tuning.min_ess
         self.converged_ = not (disagree or are_few or n_draws < 4)
         if self.converged_ or is_quiet:
@@ -369,8 +383,9 @@ class SampledMixin:
         findings = [f"fewer than four draws of each chain ({n_draws})"] * (n_draws < 4)
         if disagree:
             worst = max(known, key=lambda each: each.r_hat)
+            parts = "chains" if n_chains > 1 else "the halves of the chain"
             findings.append(
-                f"R-hat {worst.r_hat:.3f} of {worst.name} (at most {tuning.max_r_hat:g}): chains "
+                f"R-hat {worst.r_hat:.3f} of {worst.name} (at most {tuning.max_r_hat:g}): {parts} "
                 "disagree"
             )
         if are_few:
@@ -379,10 +394,13 @@ class SampledMixin:
                 f"effective sample size {self.ess_:.0f} of {rare.name} (at least "
                 f"{tuning.min_ess:.0f})"
             )
+        is_short = n_draws * n_chains < 2.0 * tuning.min_ess
+        advice = (MORE_DRAWS if is_short else LONGER_CHAINS) + "."
+        if any(name.startswith(LENGTH_SCALE_FACTOR) for name in self.traces_):
+            advice += ' Length-scales change slowly; sample_length_scales="fixed" holds them.'
         warnings.warn(
-            f"The chains of {type(self).__name__} have not converged: {'; '.join(findings)}. Run "
-            'them longer: thin="auto" with a larger max_doublings, or a larger thin. Length-scales '
-            'change slowly; sample_length_scales="fixed" holds them.',
+            f"The chains of {type(self).__name__} have not converged: {'; '.join(findings)}. "
+            f"{advice}",
             ConvergenceWarning,
             stacklevel=5,
         )

@@ -58,7 +58,8 @@ class SamplingOptions:
     n_draws : int, default=500
         Draws of each chain that are kept.
     thin : int or "auto", default="auto"
-        Steps of a chain between two draws. With "auto" it begins at 2 (1 for classifiers). A
+        Steps of a chain between two draws. With "auto" it begins at 2 (1 for classifiers and
+        the horseshoe). A
         round of `n_draws` draws is preceded by a warm-up of half as many steps. Chains are then
         continued, with twice as many steps between draws each time and earlier draws discarded,
         until the diagnostics are good (`converged_`) or `max_doublings` is reached. A number fixes

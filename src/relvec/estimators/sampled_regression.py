@@ -37,6 +37,7 @@ from relvec.estimators._student_sampling_plan import StudentSamplingPlan
 from relvec.estimators.fitted import fitted_basis
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 from relvec.priors import InverseGamma
+from relvec.sampling import ChainTuning
 
 __all__ = ["SampledRVMRegressor", "SampledSparseBayesRegressor"]
 
@@ -187,7 +188,9 @@ class BaseSampledRegressor(
         """Resolve the options to objects."""
         options: Any = self
         low_memory = options.low_memory
-        shared = resolve_sampling_options(options)
+        # two steps of the horseshoe are a pair of draws; one of them would be lost
+        first_thin = 1 if options.weight_prior == "horseshoe" else ChainTuning.thin
+        shared = resolve_sampling_options(options, first_thin)
         is_special = options.noise == "student_t" or options.weight_prior == "horseshoe"
         if is_special and options.noise_variance is not None:
             raise ValueError(

@@ -60,6 +60,8 @@ class Chain:
     """Monitored quantities, one row per draw."""
     n_steps: int = 0
     """Steps since the start."""
+    thin: int = 0
+    """Steps between its draws; zero if it has none."""
 
     def pack(self, sampler: Sampler[Any]) -> dict[str, Any]:
         """Return what is needed to continue the chain, without its draws."""
@@ -69,7 +71,7 @@ class Chain:
         }
         # 128-bit numbers of the generator as text
         packed = {f"rng_{name}": str(value) for name, value in numbers.items()}
-        return sampler.pack(self.state) | packed | {"n_steps": self.n_steps}
+        return sampler.pack(self.state) | packed | {"n_steps": self.n_steps, "thin": self.thin}
 
 
 def start_chains(
@@ -96,14 +98,15 @@ def resume_chains(
     for chain, values in zip(chains, packed, strict=True):
         own = dict(values)
         numbers = {name: int(own.pop(f"rng_{name}")) for name in _GENERATOR}
-        n_steps = int(own.pop("n_steps"))
+        n_steps, thin = int(own.pop("n_steps")), int(own.pop("thin", 0))
         rng = np.random.default_rng()
         rng.bit_generator.state = {
             "bit_generator": "PCG64",
             "state": {name: numbers.pop(name) for name in ("state", "inc")},
             **numbers,
         }
-        resumed.append(Chain(sampler.unpack(own, chain.state), rng, n_steps=n_steps))
+        state = sampler.unpack(own, chain.state)
+        resumed.append(Chain(state, rng, n_steps=n_steps, thin=thin))
     return resumed
 
 
@@ -122,7 +125,7 @@ def _continue_chain(
             draws.append(draw)
             records.append(record(draw))
     n_steps = chain.n_steps + n_warmup + n_draws * thin
-    return Chain(state, rng, tuple(draws), np.array(records), n_steps)
+    return Chain(state, rng, tuple(draws), np.array(records), n_steps, thin)
 
 
 def run_chains(
@@ -146,7 +149,8 @@ def run_chains(
     sampler : Sampler
         The sampler.
     chains : sequence of Chain
-        Chains to continue.
+        Chains to continue. Steps between draws begin with those of earlier draws, if there were
+        more of them.
     record : callable
         Quantities of a draw that are monitored.
     tuning : ChainTuning
@@ -167,6 +171,8 @@ def run_chains(
         With the draws of the last round.
     """
     thin = tuning.thin
+    if tuning.max_doublings:  # otherwise the number of steps is fixed
+        thin = max(thin, *(chain.thin for chain in chains))
     warmup = tuning.n_draws * thin // 2 if n_warmup is None else n_warmup
     with Parallel(n_jobs=n_jobs) as parallel:
         for number in range(tuning.max_doublings + 1):
