@@ -93,7 +93,7 @@ class SampledMixin:
     models_: tuple[tuple[IndexArray, float], ...]
     candidate_atoms_: Atoms
     n_features_in_: int
-    _judged: tuple[str, ...]
+    checked_quantities_: tuple[str, ...]
 
     def _choose_basis(self, evidence_model: Any, active: IndexArray) -> ChosenBasis:
         """Return the basis that is sampled, given the model of highest evidence."""
@@ -355,7 +355,7 @@ class SampledMixin:
     def _set_sampled_attributes(self, fit: SampledFit) -> None:
         """Set the attributes that all sampled estimators have."""
         self.chains_, self.traces_, self.models_ = fit.chains, fit.traces, fit.models
-        self._judged = fit.judged
+        self.checked_quantities_ = fit.judged
         selects = getattr(self, "weight_prior", "inclusion") == "inclusion"
         for name in ("inclusion_probability_", "feature_inclusion_probability_", "kept_share_"):
             self.__dict__.pop(name, None)
@@ -369,7 +369,7 @@ class SampledMixin:
 
     def _judge_convergence(self, tuning: ChainTuning, *, is_quiet: bool = False) -> None:
         """Set `r_hat_`, `ess_` and `converged_`; warn if chains have not converged."""
-        summaries = [each for each in self.diagnostics_ if each.name in self._judged]
+        summaries = [each for each in self.diagnostics_ if each.name in self.checked_quantities_]
         # NaN: all draws equal, which is no disagreement, or too few of them
         known = [each for each in summaries if not np.isnan(each.r_hat)]
         self.r_hat_ = float(max((each.r_hat for each in known), default=np.nan))

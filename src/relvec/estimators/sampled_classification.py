@@ -182,6 +182,8 @@ class SampledSparseBayesClassifier(
         10 new inputs; of the number of basis functions and the log posterior as well, unless most
         basis functions are kernels, which can replace one another. Length-scale factors are
         monitored, but do not count: see `diagnostics_`.
+    checked_quantities_ : tuple of str
+        Names of the quantities that count.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float
@@ -287,6 +289,8 @@ class SampledRVMClassifier(
         10 new inputs; of the number of basis functions and the log posterior as well, unless most
         basis functions are kernels, which can replace one another. Length-scale factors are
         monitored, but do not count: see `diagnostics_`.
+    checked_quantities_ : tuple of str
+        Names of the quantities that count.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float

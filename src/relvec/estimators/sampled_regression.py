@@ -274,6 +274,8 @@ class SampledSparseBayesRegressor(SampledRegressionOptions, BasisOptions, BaseSa
         10 new inputs; of the number of basis functions and the log posterior as well, unless most
         basis functions are kernels, which can replace one another. Length-scale factors are
         monitored, but do not count: see `diagnostics_`.
+    checked_quantities_ : tuple of str
+        Names of the quantities that count.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float
@@ -388,6 +390,8 @@ class SampledRVMRegressor(
         10 new inputs; of the number of basis functions and the log posterior as well, unless most
         basis functions are kernels, which can replace one another. Length-scale factors are
         monitored, but do not count: see `diagnostics_`.
+    checked_quantities_ : tuple of str
+        Names of the quantities that count.
     r_hat_ : float
         Largest rank-normalised split R-hat of these quantities.
     ess_ : float

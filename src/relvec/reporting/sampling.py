@@ -92,8 +92,9 @@ def _describe_verdict(summary: SamplingSummary) -> str:
         return f"{verdict}: all monitored quantities are constant."
     remedy = "." if summary.converged else ": predictions are averages over too few models."
     return (
-        f"{verdict}: largest R-hat {summary.r_hat:.3f} (at most {MAX_R_HAT:g}), smallest effective "
-        f"sample size {summary.ess:.0f} (at least {MIN_ESS:.0f}){remedy}"
+        f"{verdict}: of the quantities that count, largest R-hat {summary.r_hat:.3f} (at most "
+        f"{MAX_R_HAT:g}), smallest effective sample size {summary.ess:.0f} (at least "
+        f"{MIN_ESS:.0f}){remedy}"
     )
 
 
@@ -105,7 +106,7 @@ def _tabulate_diagnostics(model: Any) -> str:
     others.sort(key=lambda each: min(each.ess_bulk, each.ess_tail))
     shown = (first + others)[:N_QUANTITIES]
     lines = "".join(
-        f"<tr><td>{escape(TITLES.get(each.name, each.name))}</td>"
+        f"<tr><td>{escape(TITLES.get(each.name, each.name))}{_mark(each.name, model)}</td>"
         + "".join(
             f"<td>{format_number(value)}</td>"
             for value in (each.mean, each.std, each.quantile_5, each.quantile_95, each.mcse_mean)
@@ -124,9 +125,15 @@ def _tabulate_diagnostics(model: Any) -> str:
         f'<div class="card across"><table><thead><tr><th>quantity</th>{heads}</tr></thead>'
         f"<tbody>{lines}</tbody></table></div>"
         '<p class="caption">MCSE: Monte Carlo standard error of the mean. ESS: effective sample '
-        "size. f[i], log_odds[i]: predictions of training rows, those with the smallest effective "
-        f"sample size.{more}</p>"
+        "size. f[i], log_odds[i, k], log_probability[i, k]: predictions of training row i (class k)"
+        ", f[new i] of new inputs; those with the smallest effective sample size. (*) does not "
+        "count for convergence, which is that of predictions: basis functions, and with "
+        f"them length-scales, can replace one another.{more}</p>"
     )
+
+
+def _mark(name: str, model: Any) -> str:
+    return "" if name in model.checked_quantities_ else " (*)"
 
 
 def _tabulate_rivals(subject: Subject) -> str:

@@ -70,6 +70,7 @@ def diagnostics_parts(diagnostics: Sequence[dict[str, Any]]) -> list[Any]:
         rows.append([each["name"], *numbers, "–" if r_hat != r_hat else f"{r_hat:.3f}"])
     words = (
         "MCSE: Monte Carlo standard error of the mean. ESS: effective sample size. f[i], "
-        "log_odds[i]: predictions of training rows; those with the smallest ESS."
+        "log_odds[i, k]: predictions of training row i, f[new i] of new inputs; those with the "
+        "smallest ESS. Convergence is that of predictions."
     )
     return [table(headers, rows), legend(words)]
