@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from relvec.dictionaries import DenseDictionary, WaveletDictionary
 from relvec.kernels import LinearSpline
 from relvec.moments import Moments, compute_moments
 from relvec.published import ReversibleJumpSampler
-from relvec.sampling import CollapsedSampler, Sampler
+from relvec.sampling import CollapsedSampler, ExponentialSize, Sampler
 from reproduce.common.mixing import Chain, run_chain, split_rhat
 from reproduce.common.published import find
 from reproduce.common.sampler_plots import ABSENT
@@ -31,6 +32,12 @@ SIGNALS = {"sinc": (64, 5.0), "blockssinc": (128, 7.0)}
 AS_PRINTED = {"c": "bic", "raw_units": True, "selection_factor": False, "exact_prior": False}
 CORRECTED = {"c": "bic", "raw_units": True}
 RJ_ONLY = {"birth": "fixed", "replacements": False}
+
+
+def make_collapsed(moments: Moments) -> CollapsedSampler:
+    """Return the collapsed sampler with the prior of the thesis: penalty BIC for each atom."""
+    penalty = ExponentialSize(0.5 * math.log(moments.n_effective))
+    return CollapsedSampler(moments, size_prior=penalty)
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,7 @@ SCHEMES = {
         panel="2_26_others",
     ),
     "collapsed": Scheme(
-        "CollapsedSampler", "2.26", "sinc", sampler=CollapsedSampler, panel="2_26_others"
+        "CollapsedSampler", "2.26", "sinc", sampler=make_collapsed, panel="2_26_others"
     ),
     "blocks_rjmh": Scheme(
         "RJMH, log-normal births", "2.27", "blockssinc", AS_PRINTED, panel="2_27"
@@ -120,7 +127,7 @@ SCHEMES = {
         "RJ only, α = 1e-5", "2.27", "blockssinc", {**AS_PRINTED, **RJ_ONLY}, panel="2_27"
     ),
     "blocks_collapsed": Scheme(
-        "CollapsedSampler", "2.27", "blockssinc", sampler=CollapsedSampler, panel="2_27"
+        "CollapsedSampler", "2.27", "blockssinc", sampler=make_collapsed, panel="2_27"
     ),
 }
 """All schemes in the order of the table; another sampler is one more entry."""

@@ -29,8 +29,8 @@ not meet with success". Figure 2.24 is an illustration of rejection sampling.
   missing in print, and the prior is normalised: as printed, log-normal births have prior odds of
   about 1e10 for every atom, so the model grows to all atoms. "Unit norm": precisions are those of
   unit-norm atoms, so α = 1e-5 and the prior do not depend on the units of the kernel.
-- **CollapsedSampler**, for comparison: `relvec.sampling.CollapsedSampler` with its default priors.
-  Atoms have the prior odds of BIC, precisions of unit-norm atoms, relative to the noise, a uniform
+- **CollapsedSampler**, for comparison: `relvec.sampling.CollapsedSampler` with the penalty BIC,
+  `ExponentialSize(log(N) / 2)`, precisions of unit-norm atoms, relative to the noise, a uniform
   prior on a grid from 1e-8 to 0.01; noise and weights are integrated out.
 - **Chains**: 3 from different random states (`--repetitions` sets the number), 40 000 steps in
   Figure 2.26 (the thesis: 400 000) and 10 000 in the others; every 37th state is kept, and the
@@ -45,7 +45,7 @@ not meet with success". Figure 2.24 is an illustration of rejection sampling.
   are sampled they drift to the upper bound, where atoms have no effect: the prior is flat in α, so
   nearly all its mass is there. The sudden change of Figure 2.26 was not seen.
   `CollapsedSampler` mixes on Sinc: all chains find the signal and the noise. On BlocksSinc its
-  chains agree on few atoms and too much noise: R-hat of functions is 1.12, and most of the small
+  chains agree on few atoms and too much noise: R-hat of functions is 1.16, and most of the small
   jumps are missed.
 """
 N_CHAINS = 3
