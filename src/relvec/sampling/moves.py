@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit
 
-from relvec._typing import IndexArray, Vector
+from relvec._typing import Vector
 from relvec.sampling.state import ModelState, draw_index, make_state
 
 __all__ = ["Move", "flip_informed", "flip_several", "redraw_presence", "redraw_slot"]
@@ -78,7 +78,8 @@ def flip_several(state: ModelState, rng: np.random.Generator) -> ModelState:
     with np.errstate(divide="ignore"):  # an underflow on the way back: not accepted
         gain = proposal.log_posterior - state.log_posterior
         gain += float(np.log(back[chosen]).sum() - np.log(forward[chosen]).sum())
-        gain += _log_share(proposal, removed, removed_level) - _log_share(state, added, added_level)
+        gain += proposal.log_level_probability(removed, removed_level)
+        gain -= state.log_level_probability(added, added_level)
         kept = np.log1p(-back) - np.log1p(-forward)
     gain += float(kept.sum() - kept[chosen].sum())
     return proposal if rng.random() < math.exp(min(gain, 0.0)) else state
@@ -89,12 +90,6 @@ def _flip_several_probability(state: ModelState) -> Vector:
     rates = state.flip_rates
     total = float(rates.sum())
     return rates * (min(MAX_SHARE, N_FLIPS / total) if total > 0.0 else 0.0)
-
-
-def _log_share(state: ModelState, atoms: IndexArray, level: IndexArray) -> float:
-    """Return the log probability that atoms would enter with these precisions."""
-    shares = state._presence[1][:, atoms]
-    return float(np.log(shares[level, np.arange(len(atoms))] / shares.sum(axis=0)).sum())
 
 
 def redraw_slot(state: ModelState, rng: np.random.Generator) -> ModelState:

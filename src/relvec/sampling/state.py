@@ -149,6 +149,11 @@ class ModelState:
         """Draw the precision of an atom from its distribution given all others."""
         return draw_index(self._presence[1][:, atom], rng)
 
+    def log_level_probability(self, atoms: IndexArray, level: IndexArray) -> float:
+        """Return the log probability that `draw_level` gives these precisions, of all atoms."""
+        shares = self._presence[1][:, atoms]
+        return float(np.log(shares[level, np.arange(len(atoms))] / shares.sum(axis=0)).sum())
+
     def add(self, atom: int, level: int) -> ModelState:
         """Return the state with one more atom."""
         target, d = self.target, float(self.target.precision[level])
