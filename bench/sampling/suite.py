@@ -272,7 +272,7 @@ overlap (but for friedman1), so that these errors are somewhat too small.
 - **Splits**: random by seed, 90 % for training (boston, uci_yacht, uci_energy) or half (diabetes);
   fresh draws (friedman1); the published sizes (pima, ripley); the published realisations
   (ida_banana, ida_german, seed modulo ten); 80 %, stratified (iris, wine).
-- **sampled, short**: `max_doublings=1`, a quarter of the steps at most.
+- **sampled, short**: `max_doublings=1`, a tenth of the steps at most.
 - **MLPD above evidence**, **log loss above evidence**: means of the differences of the same splits;
   positive is better for the first and worse for the second.
 - **calibration error**: expected calibration error in ten bins of the highest probability, of each
