@@ -58,12 +58,11 @@ class SamplingOptions:
     n_draws : int, default=500
         Draws of each chain that are kept.
     thin : int or "auto", default="auto"
-        Steps of a chain between two draws. With "auto" it begins at 2 (1 for classifiers and
-        the horseshoe). A
-        round of `n_draws` draws is preceded by a warm-up of half as many steps. Chains are then
-        continued, with twice as many steps between draws each time and earlier draws discarded,
-        until the diagnostics are good (`converged_`) or `max_doublings` is reached. A number fixes
-        the steps: there is one round.
+        Steps of a chain between two draws. With "auto" it begins at 2 (1 for classifiers and the
+        horseshoe), after a warm-up of half as many steps as the first `n_draws` draws take. Chains
+        are then continued, with twice as many steps between draws each time and earlier draws
+        discarded, until the diagnostics are good (`converged_`) or `max_doublings` is reached. A
+        number fixes the steps: there is one round.
     max_doublings : int, default=4
         How often the number of steps may be doubled with ``thin="auto"``; four doublings are 31
         times the steps of the first round.
