@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class Expansion(ABC):
     @property
     def column_key(self) -> Expansion:
         """A hashable value that is the same for equal columns, whatever the spectrum."""
-        return replace(self, **dict.fromkeys(self.learnt, 1.0))
+        return self.with_log_parameters(np.zeros(len(self.learnt)))
 
     @property
     def log_parameters(self) -> Vector:
@@ -79,7 +79,8 @@ class Expansion(ABC):
     def with_log_parameters(self, values: Vector) -> Self:
         """Return the expansion with other parameters."""
         found = map(float, np.exp(values))
-        return replace(self, **dict(zip(self.learnt, found, strict=True)))
+        changes: dict[str, Any] = dict(zip(self.learnt, found, strict=True))
+        return replace(self, **changes)
 
     def _select(self, U: Matrix) -> Vector:
         """Return the scaled feature."""

@@ -13,16 +13,17 @@ from relvec.kernels.expansions.base import Expansion
 __all__ = ["LOWEST_LOG_VARIANCE", "Smooth"]
 
 LOWEST_LOG_VARIANCE = -60.0
-"""Lower bound of log spectra. A variance of exp(-60) is zero to working precision, and its logarithm
-stays finite."""
+"""Lower bound of log spectra: a variance of exp(-60) is zero to working precision, and its logarithm
+is finite."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Smooth(Expansion):
-    """Squared exponential ``exp(-(u - v)^2 / (2 length_scale^2))`` (Rasmussen & Williams 2006, 4.9).
+    """Squared exponential ``exp(-(u - v)^2 / (2 length_scale^2))`` (R&W 2006, eq. 4.9).
 
     The columns are the eigenfunctions of the Laplacian on ``[-half_width, half_width]``, and the
-    spectrum is the spectral density at their frequencies (Solin and Särkkä, 2020).
+    spectrum is the spectral density at their frequencies (Solin and Särkkä, 2020; R&W stands for
+    Rasmussen and Williams).
     """
 
     symbol: ClassVar[str] = "SE"
@@ -47,7 +48,8 @@ class Smooth(Expansion):
 
     @property
     def _frequencies(self) -> Vector:
-        return np.pi * np.arange(1, self.n_terms + 1) / (2.0 * self.half_width)
+        orders = np.arange(1.0, self.n_terms + 1.0)
+        return orders * (np.pi / (2.0 * self.half_width))
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate the sines, which are orthonormal on the interval."""

@@ -39,7 +39,8 @@ class Walk(Expansion):
 
     @property
     def _frequencies(self) -> Vector:
-        return (np.arange(1, self.n_terms + 1) - 0.5) * np.pi / self.span
+        orders = np.arange(1.0, self.n_terms + 1.0)
+        return (orders - 0.5) * (np.pi / self.span)
 
     def _time(self, U: Matrix) -> Vector:
         """Return the time since the start of the record, before which the process is zero."""

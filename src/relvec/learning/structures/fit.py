@@ -42,8 +42,8 @@ def find_used_columns(log_variance: Vector, log_noise: float) -> BoolArray:
 def compute_evidence(design: Design, log_variance: Vector, log_noise: float) -> Evidence:
     """Compute the log evidence of prior variances ``v`` and noise variance, with derivatives.
 
-    It is Tipping's (2001, eq. 36) with ``lam_j = sigma^2 / v_j``; see `relvec.evidence`. With ``mu``
-    the posterior mean and ``gamma_j = 1 - lam_j S_jj``::
+    It is Tipping's (2001, eq. 36) with ``lam_j = sigma^2 / v_j``; see `relvec.evidence`. With the
+    posterior mean ``mu`` and ``gamma_j = 1 - lam_j S_jj``::
 
         dL / d log v_j     = (mu_j^2 / v_j - gamma_j) / 2
         dL / d log sigma^2 = (|t - Phi mu|^2 / sigma^2 - N + sum_j gamma_j) / 2
