@@ -13,8 +13,8 @@ from relvec.kernels.expansions.base import Expansion
 __all__ = ["LOWEST_LOG_VARIANCE", "Smooth"]
 
 LOWEST_LOG_VARIANCE = -60.0
-"""Lower bound of log spectra: a variance of exp(-60) is zero to working precision, and its logarithm
-is finite."""
+"""Lower bound of log spectra: a variance of exp(-60) is zero to working precision, its logarithm
+finite."""
 
 
 @dataclass(frozen=True, kw_only=True)
