@@ -1,0 +1,123 @@
+"""Posterior of a structure: predictions of the sum and of each component."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._linalg import log_det_cholesky, robust_cholesky, solve_cholesky, solve_lower
+from relvec._typing import Matrix, Vector
+from relvec.evidence import factorise
+from relvec.learning.structures.columns import ColumnStore
+from relvec.learning.structures.fit import find_used_columns
+from relvec.learning.structures.structure import Structure
+
+__all__ = ["ColumnPosterior", "KernelPosterior", "Latent"]
+
+
+class Latent(NamedTuple):
+    """Posterior of a function at each row, without noise."""
+
+    mean: Vector
+    variance: Vector
+
+
+class ColumnPosterior:
+    """Posterior of the weights of the columns of a structure.
+
+    Its cost does not depend on the number of rows, and it is valid within the reach of the
+    expansions.
+    """
+
+    def __init__(self, structure: Structure, store: ColumnStore) -> None:
+        self.structure = structure
+        design = store.design(structure)
+        log_variance = design.log_variances(structure)
+        self.used = np.flatnonzero(find_used_columns(log_variance, structure.log_noise))
+        lam = np.exp(structure.log_noise - log_variance[self.used])
+        gram = design.gram[np.ix_(self.used, self.used)]
+        factor = factorise(gram, lam)
+        self.lower, self.lam = factor.lower, factor.lam
+        self.mean = solve_cholesky(self.lower, design.correlation[self.used])
+        self.inverse_norm = np.exp(-0.5 * design.log_square[self.used])
+        sizes = [design.n_diffuse, *(c.product.n_columns for c in structure.components)]
+        self.component = np.repeat(np.arange(-1, len(sizes) - 1), sizes)[self.used]
+        """Component of each column; -1 for the diffuse ones."""
+
+    def columns(self, U: Matrix) -> Matrix:
+        """Evaluate the columns that are used, scaled as on the training rows."""
+        blocks = [component.product.columns(U) for component in self.structure.components]
+        raw = np.hstack([self.structure.diffuse_columns(U), *blocks])[:, self.used]
+        scaled: Matrix = raw * self.inverse_norm
+        return scaled
+
+    def predict(self, U: Matrix) -> Latent:
+        """Predict the sum of all components."""
+        return self._combine(self.columns(U))
+
+    def predict_components(self, U: Matrix) -> list[Latent]:
+        """Predict each component."""
+        columns = self.columns(U)
+        return [
+            self._combine(np.where(self.component == place, columns, 0.0))
+            for place in range(len(self.structure.components))
+        ]
+
+    def _combine(self, columns: Matrix) -> Latent:
+        # The posterior covariance of the weights is sigma^2 (G + Lam)^-1.
+        white = solve_lower(self.lower, np.asfortranarray(columns.T))
+        noise = math.exp(self.structure.log_noise)
+        return Latent(columns @ self.mean, noise * np.einsum("ij,ij->j", white, white))
+
+    @property
+    def well_determined(self) -> Vector:
+        """``gamma`` of each column that is used: how far the data determine its weight."""
+        white = solve_lower(self.lower, np.asfortranarray(np.eye(len(self.lam))))
+        gamma: Vector = 1.0 - self.lam * np.einsum("ij,ij->j", white, white)
+        return gamma
+
+
+class KernelPosterior:
+    """Posterior of a Gaussian process with the covariance function of a structure.
+
+    It is exact everywhere, and its cost grows with the third power of the number of rows.
+    """
+
+    def __init__(
+        self, structure: Structure, U: Matrix, target: Vector, weight: Vector | None = None
+    ) -> None:
+        self.structure, self.U = structure, U
+        noise = math.exp(structure.log_noise)
+        covariance = structure.covariance(U, U)
+        covariance.flat[:: len(U) + 1] += noise if weight is None else noise / weight
+        # of unit diagonal, so that a jitter is relative
+        self.root = np.sqrt(covariance.diagonal())
+        self.lower = robust_cholesky(covariance / np.multiply.outer(self.root, self.root))
+        self.solved = solve_cholesky(self.lower, target / self.root) / self.root
+        # log N(t | 0, C), with the determinant of the scaled matrix.
+        self.log_evidence = -0.5 * (
+            len(U) * math.log(2.0 * math.pi)
+            + log_det_cholesky(self.lower)
+            + 2.0 * float(np.log(self.root).sum())
+            + float(target @ self.solved)
+        )
+
+    def predict(self, U: Matrix) -> Latent:
+        """Predict the sum of all components."""
+        return self._combine(self.structure.covariance(U, self.U), self.structure.variance(U))
+
+    def predict_components(self, U: Matrix) -> list[Latent]:
+        """Predict each component."""
+        found = []
+        for component in self.structure.components:
+            scale = math.exp(component.log_variance)
+            cross = scale * component.product.covariance(U, self.U)
+            found.append(self._combine(cross, scale * component.product.variance(U)))
+        return found
+
+    def _combine(self, cross: Matrix, variance: Vector) -> Latent:
+        white = solve_lower(self.lower, np.asfortranarray((cross / self.root).T))
+        left = variance - np.einsum("ij,ij->j", white, white)
+        return Latent(cross @ self.solved, np.maximum(left, 0.0))

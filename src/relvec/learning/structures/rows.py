@@ -1,0 +1,106 @@
+"""Rows of a search: scaled inputs, and targets under a transform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from relvec._typing import Matrix, Vector
+from relvec.learning.structures.transforms import OutputTransform
+
+__all__ = ["Scaling", "SearchRows", "TransformedTarget"]
+
+
+class Scaling(NamedTuple):
+    """Linear map of each feature to [-1, 1] over the training rows."""
+
+    centre: Vector
+    half_range: Vector
+
+    @classmethod
+    def of(cls, X: Matrix) -> Scaling:
+        """Return the scaling of training inputs; constant features map to zero."""
+        low, high = X.min(axis=0), X.max(axis=0)
+        half = 0.5 * (high - low)
+        return cls(0.5 * (low + high), np.where(half > 0.0, half, 1.0))
+
+    def apply(self, X: Matrix) -> Matrix:
+        """Return scaled inputs."""
+        return (X - self.centre) / self.half_range
+
+    def unscale(self, u: float, feature: int = 0) -> float:
+        """Return the value of a feature at a scaled one."""
+        return float(self.centre[feature] + u * self.half_range[feature])
+
+
+@dataclass(frozen=True)
+class TransformedTarget:
+    """Targets under a transform, standardised."""
+
+    transform: OutputTransform
+    target: Vector
+    """The targets as given."""
+    mean: float
+    std: float
+
+    @classmethod
+    def of(cls, transform: OutputTransform, target: Vector) -> TransformedTarget:
+        """Standardise transformed targets."""
+        z = transform.forward(target)
+        return cls(transform, target, float(z.mean()), float(z.std()) or 1.0)
+
+    @cached_property
+    def values(self) -> Vector:
+        """Standardised transformed targets."""
+        return self.forward(self.target)
+
+    @cached_property
+    def log_jacobian(self) -> Vector:
+        """Log derivative of `values` in the target, by which densities are those of the target."""
+        return self.log_slope(self.target)
+
+    def forward(self, target: Vector) -> Vector:
+        """Return standardised transformed values of targets."""
+        return (self.transform.forward(target) - self.mean) / self.std
+
+    def inverse(self, values: Vector) -> Vector:
+        """Return the targets of standardised transformed values."""
+        return self.transform.inverse(values * self.std + self.mean)
+
+    def log_slope(self, target: Vector) -> Vector:
+        """Return the log derivative of the standardised transformed value in the target."""
+        return self.transform.log_slope(target) - np.log(self.std)
+
+
+@dataclass(frozen=True)
+class SearchRows:
+    """Scaled inputs of a series, in order of the first feature, with their spacing."""
+
+    U: Matrix
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.U)
+
+    @cached_property
+    def _gaps(self) -> Vector:
+        gaps = np.diff(self.U[:, 0])
+        return gaps[gaps > 1e-9]  # equal inputs, up to rounding, have no gap
+
+    @cached_property
+    def spacing(self) -> float:
+        """Median gap between neighbouring inputs."""
+        return max(float(np.median(self._gaps)), 2.0 / 4000.0)
+
+    @cached_property
+    def smallest_spacing(self) -> float:
+        """Gap that 2 % of all gaps do not exceed.
+
+        If rows are missing from a regular grid, periods down to twice the spacing of the grid can
+        be seen, which is less than twice the median gap.
+        """
+        return max(float(np.quantile(self._gaps, 0.02)), 2.0 / 6000.0)
