@@ -22,7 +22,7 @@ FREQUENCY_STEP = 0.125
 2."""
 MULTIPLE_POWER = 25.0
 """Twice or three times a period is a candidate if one of its own harmonics, which the period itself
-does not have, exceeds this multiple of the median power. It is a strictly richer model otherwise."""
+does not have, exceeds this multiple of the median power. Otherwise it only is a richer model."""
 
 
 class _Spectrum(NamedTuple):
@@ -150,7 +150,7 @@ def _clip_increments(target: Vector) -> Vector:
 
 
 def _find_multiples(spectrum: _Spectrum) -> Sequence[float]:
-    """Return twice and three times the period of the highest peak, if they have power of their own."""
+    """Return twice and three times the first period, if they have power of their own."""
     first, floor = float(spectrum.peaks[0]), MULTIPLE_POWER * float(np.median(spectrum.power))
     found = []
     for multiple in (2, 3):

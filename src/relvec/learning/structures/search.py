@@ -147,7 +147,7 @@ class SeriesSearch:
     def _list_changes(self, structure: Structure) -> list[Structure]:
         posterior = ColumnPosterior(structure, self.store)
         residual = self.target.values - posterior.predict(self.rows.U).mean
-        locations = {
+        locations: dict[type[Expansion], float] = {
             kind: self._locate(kind, posterior)
             for kind in (Step, Kink)
             if kind in self.allowed and structure.components

@@ -68,7 +68,7 @@ LEAST_RATIO = 1.5
 
 
 def find_possible_transforms(target: Vector, names: tuple[str, ...]) -> dict[str, OutputTransform]:
-    """Return the transforms that suit the targets: others than the identity if positive and varied."""
+    """Return the transforms that suit the targets: the identity, others if they are positive."""
     low, high = float(target.min()), float(target.max())
     varied = low > 0.0 and high > LEAST_RATIO * low
     return {name: TRANSFORMS[name] for name in names if name == "identity" or varied}
