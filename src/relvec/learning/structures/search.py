@@ -114,6 +114,10 @@ class SeriesSearch:
         """Return the best structures that were found."""
         return sorted(self.found.values(), key=by_score, reverse=True)[:number]
 
+    def list_alternatives(self, structure: Structure) -> list[Structure]:
+        """Return the structure with other trends."""
+        return self.grammar.list_trend_alternatives(structure)
+
     def settle(self, structure: Structure, n_steps: int | None = None) -> Scored:
         """Fit a structure well, and remember it."""
         fitted = self._fit(structure, n_steps or self.tuning.n_settle_steps)

@@ -38,3 +38,12 @@ class SearchTuning:
     few_rows: int = 250
     more_columns: int = 120
     """Columns that structures may have in addition if the rows are few."""
+    n_runners_up: int = 3
+    """Number of best structures that are compared on held-out rows."""
+    max_score_gap: float = 60.0
+    """Structures under another transform are compared on held-out rows if their score is this close
+    to the best one, in nats."""
+    n_refit_steps: int = 6
+    """Steps of an ascent to a training part, from the parameters for all rows."""
+    n_folds: int = 5
+    """Number of folds for tables of several inputs."""
