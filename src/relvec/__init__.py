@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from relvec.estimators import (
         DRVMRegressor,
+        KernelSearchRegressor,
         PFCVMClassifier,
         RVMClassifier,
         RVMRegressor,
@@ -49,6 +50,7 @@ _ROOMS = (
 
 _HOMES = {
     "DRVMRegressor": "relvec.estimators",
+    "KernelSearchRegressor": "relvec.estimators",
     "PFCVMClassifier": "relvec.estimators",
     "RVMClassifier": "relvec.estimators",
     "RVMRegressor": "relvec.estimators",
@@ -68,6 +70,7 @@ _HOMES = {
 
 __all__ = [
     "DRVMRegressor",
+    "KernelSearchRegressor",
     "PFCVMClassifier",
     "RVMClassifier",
     "RVMRegressor",

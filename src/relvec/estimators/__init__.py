@@ -6,6 +6,7 @@ from relvec.estimators.counts import SparseBayesCountRegressor
 from relvec.estimators.denoise_function import denoise
 from relvec.estimators.denoising import SmoothDenoiser
 from relvec.estimators.density import SparseBayesDensity
+from relvec.estimators.kernel_search import KernelSearchRegressor
 from relvec.estimators.optima import OptimaReport, explore_optima
 from relvec.estimators.regression import RVMRegressor, SparseBayesRegressor
 from relvec.estimators.sampled import (
@@ -20,6 +21,7 @@ from relvec.learning.density import PeakScan
 __all__ = [
     "DRVMRegressor",
     "Decision",
+    "KernelSearchRegressor",
     "OptimaReport",
     "PFCVMClassifier",
     "PeakScan",

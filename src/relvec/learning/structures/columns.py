@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from itertools import accumulate, pairwise, starmap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,6 +73,10 @@ class ColumnStore:
         store.target = target * self.root
         store._clear()
         return store
+
+    def __getstate__(self) -> dict[str, Any]:
+        # columns can be evaluated again
+        return self.__dict__ | {"_blocks": {}, "_grams": {}, "_n_bytes": 0}
 
     def _clear(self) -> None:
         self._blocks: dict[Key, _Block] = {}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +11,7 @@ from joblib import Parallel, delayed
 
 from relvec._linalg import limit_blas_threads
 from relvec._typing import Matrix, Vector
-from relvec.kernels.expansions import Expansion
+from relvec.kernels.expansions import Expansion, Harmonics
 from relvec.learning.structures.arbiter import (
     HeldOut,
     Member,
@@ -21,6 +20,8 @@ from relvec.learning.structures.arbiter import (
     split_at_origins,
     split_folds,
 )
+from relvec.learning.structures.columns import ColumnStore
+from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import Scaling, SearchRows, TransformedTarget
 from relvec.learning.structures.score import Scored
 from relvec.learning.structures.search import SeriesSearch
@@ -28,6 +29,7 @@ from relvec.learning.structures.stacking import stack_densities, stack_means
 from relvec.learning.structures.structure import Structure
 from relvec.learning.structures.transforms import find_possible_transforms
 from relvec.learning.structures.tuning import SearchTuning
+from relvec.learning.structures.watch import Watch
 
 __all__ = ["Construction", "KernelConstruction", "Lost", "Search"]
 
@@ -36,6 +38,7 @@ class Search(Protocol):
     """A search for structures under one transform of the targets."""
 
     target: TransformedTarget
+    watch: Watch
     found: dict[tuple[str, ...], Scored]
     n_fits: int
 
@@ -76,8 +79,8 @@ class Construction:
     """Weight of each candidate in averaged predictions."""
     lost: tuple[Lost, ...]
     """For each component of the best structure, the best one without it."""
-    searches: tuple[Search, ...]
-    """The searches, for going on with them."""
+    effective_dof: float
+    """Effective degrees of freedom of the best structure."""
     is_complete: bool
     """Whether the search ended by itself, not by a limit of time."""
 
@@ -86,10 +89,11 @@ class Construction:
         """The candidate of the best score."""
         return self.members[0]
 
-    @cached_property
-    def n_fits(self) -> int:
-        """Number of fits of structures."""
-        return sum(search.n_fits for search in self.searches)
+    def list_periods(self) -> Vector:
+        """Return the periods of the best structure, in units of the input."""
+        factors = [each for part in self.best.structure.components for each in part.factors]
+        found = {each.period for each in factors if isinstance(each, Harmonics)}
+        return np.array(sorted(found)) * self.scaling.half_range[0]
 
 
 @dataclass(frozen=True)
@@ -112,8 +116,8 @@ class KernelConstruction:
         Effort and penalties.
     n_jobs : int or None
         Number of parallel jobs.
-    is_stopped : callable
-        Called often; returning True ends the search with what was found.
+    watch : Watch
+        Asked before every fit whether to end with what was found.
     """
 
     allowed: frozenset[type[Expansion]]
@@ -124,17 +128,20 @@ class KernelConstruction:
     is_averaged: bool
     tuning: SearchTuning
     n_jobs: int | None = None
-    is_stopped: Callable[[], bool] = field(default=lambda: False)
+    watch: Watch = field(default_factory=Watch)
 
     def run(
         self, X: Matrix, y: Vector, weight: Vector | None, searches: Sequence[Search] = ()
-    ) -> Construction:
+    ) -> tuple[Construction, tuple[Search, ...]]:
         """Construct a kernel for rows in the order of their inputs.
 
-        `searches` of an earlier construction for the same data go on where they ended.
+        `searches` of an earlier construction for the same data go on where they ended. They are
+        returned beside the construction.
         """
         scaling = Scaling.of(X)
         rows = SearchRows(scaling.apply(X))
+        for search in searches:
+            search.watch = self.watch
         if not searches:
             searches = self._make_searches(scaling, rows, y, weight)
         searches = self._run_all(searches)
@@ -154,17 +161,18 @@ class KernelConstruction:
             )
             mixture_weights = _average_weights(held_out)
         lost = _compute_losses(ranked[0], members[0])
-        return Construction(
-            scaling,
-            rows,
-            weight,
-            tuple(members),
-            held_out,
-            mixture_weights,
-            lost,
-            tuple(ranked),
-            not self.is_stopped(),
+        construction = Construction(
+            scaling=scaling,
+            rows=rows,
+            weight=weight,
+            members=tuple(members),
+            held_out=held_out,
+            mixture_weights=mixture_weights,
+            lost=lost,
+            effective_dof=_count_dof(members[0], rows.U, weight),
+            is_complete=not self.watch.is_over,
         )
+        return construction, tuple(ranked)
 
     def _make_searches(
         self, scaling: Scaling, rows: SearchRows, y: Vector, weight: Vector | None
@@ -177,12 +185,12 @@ class KernelConstruction:
         return [
             SeriesSearch(
                 rows,
-                TransformedTarget.of(transform, y),
+                TransformedTarget.of(transform, y, weight),
                 weight,
                 self.allowed,
                 scaled,
                 self.tuning,
-                self.is_stopped,
+                self.watch,
             )
             for transform in possible.values()
         ]
@@ -210,7 +218,7 @@ class KernelConstruction:
             members = [] if search is first else [Member(best, search.target)]
             known = {member.structure.name() for member in chosen + members}
             for alternative in search.list_alternatives(best.structure):
-                if alternative.name() not in known and not self.is_stopped():
+                if alternative.name() not in known and not self.watch.is_over:
                     members.append(Member(search.settle(alternative), search.target))
             chosen += members
         # An alternative trend may turn out to be the best of all.
@@ -249,3 +257,10 @@ def _compute_losses(search: Search, best: Member) -> tuple[Lost, ...]:
             without = search.settle(best.structure.without(place))
             found.append(Lost(without.structure, best.scored.score - without.score))
     return tuple(found)
+
+
+def _count_dof(best: Member, U: Matrix, weight: Vector | None) -> float:
+    """Return the sum of ``gamma`` over the columns, the intercept's included."""
+    with limit_blas_threads(0.0):
+        store = ColumnStore(U, best.target.values, weight)
+        return float(ColumnPosterior(best.structure, store).well_determined.sum())

@@ -65,11 +65,14 @@ class Grammar:
         Factors that may be used.
     max_columns : int
         Largest number of columns of a structure.
+    max_components : int
+        Largest number of components of a structure.
     """
 
     rows: SearchRows
     allowed: frozenset[type[Expansion]]
     max_columns: int
+    max_components: int
 
     # ------------------------------------------------------------------ components
 
@@ -143,7 +146,11 @@ class Grammar:
     def allows(self, structure: Structure) -> bool:
         """Whether all factors are allowed and the columns are few enough."""
         kinds = {kind for component in structure.components for kind in component.kinds}
-        return kinds <= self.allowed and structure.n_columns <= self.max_columns
+        return (
+            kinds <= self.allowed
+            and structure.n_columns <= self.max_columns
+            and len(structure.components) <= self.max_components
+        )
 
     def make_seeds(self, periods: Sequence[float]) -> list[Structure]:
         """Return trends with seasons, found in one step.

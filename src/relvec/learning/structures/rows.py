@@ -31,9 +31,9 @@ class Scaling(NamedTuple):
         """Return scaled inputs."""
         return (X - self.centre) / self.half_range
 
-    def unscale(self, u: float, feature: int = 0) -> float:
-        """Return the value of a feature at a scaled one."""
-        return float(self.centre[feature] + u * self.half_range[feature])
+    def invert(self, U: Matrix) -> Matrix:
+        """Return inputs of scaled ones."""
+        return U * self.half_range + self.centre
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,16 @@ class TransformedTarget:
     std: float
 
     @classmethod
-    def of(cls, transform: OutputTransform, target: Vector) -> TransformedTarget:
+    def of(
+        cls, transform: OutputTransform, target: Vector, weight: Vector | None = None
+    ) -> TransformedTarget:
         """Standardise transformed targets."""
         z = transform.forward(target)
-        return cls(transform, target, float(z.mean()), float(z.std()) or 1.0)
+        mean = float(np.average(z, weights=weight))
+        variance = float(np.average((z - mean) ** 2, weights=weight))
+        # Of a constant target only the size is known: its spread is rounding error.
+        std = np.sqrt(variance) or max(abs(mean), 1.0) * 1e-8
+        return cls(transform, target, mean, float(std))
 
     @cached_property
     def values(self) -> Vector:
@@ -88,8 +94,9 @@ class SearchRows:
 
     @cached_property
     def _gaps(self) -> Vector:
-        gaps = np.diff(self.U[:, 0])
-        return gaps[gaps > 1e-9]  # equal inputs, up to rounding, have no gap
+        gaps = np.diff(np.sort(self.U[:, 0]))
+        gaps = gaps[gaps > 1e-9]  # equal inputs, up to rounding, have no gap
+        return gaps if len(gaps) else np.array([2.0])
 
     @cached_property
     def spacing(self) -> float:

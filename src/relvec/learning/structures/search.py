@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -20,6 +20,8 @@ from relvec.learning.structures.rows import SearchRows, TransformedTarget
 from relvec.learning.structures.score import Scored, ScoreRule
 from relvec.learning.structures.structure import Component, Structure
 from relvec.learning.structures.tuning import SearchTuning
+from relvec.learning.structures.watch import Watch
+from relvec.solvers import Progress
 
 __all__ = ["SeriesSearch"]
 
@@ -45,8 +47,8 @@ class SeriesSearch:
         Candidate periods in scaled units; None to find them by periodograms.
     tuning : SearchTuning
         Effort and penalties.
-    is_stopped : callable
-        Called after every fit; returning True ends the search with the best structure so far.
+    watch : Watch
+        Asked before every fit whether to end with what was found.
     """
 
     rows: SearchRows
@@ -55,7 +57,7 @@ class SeriesSearch:
     allowed: frozenset[type[Expansion]]
     given_periods: Sequence[float] | None
     tuning: SearchTuning
-    is_stopped: Callable[[], bool] = lambda: False
+    watch: Watch = field(default_factory=Watch)
     found: Keyed = field(default_factory=dict)
     """Fitted structures, the best of each kind."""
     n_fits: int = 0
@@ -66,7 +68,7 @@ class SeriesSearch:
         n_columns = self.tuning.max_columns
         if self.rows.n_samples < self.tuning.few_rows:
             n_columns += self.tuning.more_columns
-        self.grammar = Grammar(self.rows, self.allowed, n_columns)
+        self.grammar = Grammar(self.rows, self.allowed, n_columns, self.tuning.max_components)
         self.period_finder = PeriodFinder(self.rows)
         jacobian = self.target.log_jacobian
         self.rule = ScoreRule(
@@ -87,17 +89,20 @@ class SeriesSearch:
         """Search from the empty model and from seeds; what is fitted is in `found`."""
         tuning = self.tuning
         null = self.settle(Structure())
-        seeds = self.grammar.make_seeds(self.periods[: tuning.n_seed_periods])
-        screened = sorted(self._screen(seeds), key=by_score, reverse=True)
-        settled = [self.settle(each.structure) for each in screened[: tuning.beam + 1]]
-        beam = [*sorted(settled, key=by_score, reverse=True)[: tuning.beam], null]
+        if len(self.found) == 1:
+            seeds = self.grammar.make_seeds(self.periods[: tuning.n_seed_periods])
+            screened = sorted(self._screen(seeds), key=by_score, reverse=True)
+            for each in screened[: tuning.beam + 1]:
+                self.settle(each.structure)
+        # Of an earlier run that was ended, the best structures are where the search goes on.
+        beam = list(dict.fromkeys([*self.list_best(tuning.beam), null]))
         for level in range(tuning.max_levels):
             changes = (change for each in beam for change in self._list_changes(each.structure))
             pool = sorted(self._screen(changes), key=by_score, reverse=True)
             best_before = max(beam, key=by_score)
             settled = []
             for each in self._drop_repetitions(pool)[: tuning.n_settled]:
-                if self.is_stopped():
+                if self.watch.is_over:
                     break
                 settled.append(self.settle(each.structure))
             if not settled:
@@ -124,6 +129,9 @@ class SeriesSearch:
         key = self.grammar.key(fitted.structure)
         if key not in self.found or self.found[key].score < fitted.score:
             self.found[key] = fitted
+        n_components = len(structure.components)
+        stage = str(self.target.transform)
+        self.watch.report(Progress(stage, self.n_fits, fitted.score, n_components))
         return fitted
 
     def _fit(self, structure: Structure, n_steps: int) -> Scored:
@@ -134,7 +142,7 @@ class SeriesSearch:
         """Fit structures that were not settled yet by a few steps."""
         screened = []
         for structure in structures:
-            if self.is_stopped():
+            if self.watch.is_over:
                 break
             if self.grammar.key(structure) not in self.found:
                 screened.append(self._fit(structure, self.tuning.n_screen_steps))
@@ -195,7 +203,7 @@ class SeriesSearch:
         """Move each period to its best value, the other parameters held, and fit again."""
         structure = scored.structure
         periods = {period_of(each) for each in structure.components} - {None}
-        if not periods or self.given_periods is not None or self.is_stopped():
+        if not periods or self.given_periods is not None or self.watch.is_over:
             return scored
         for period in sorted(filter(None, periods)):
             structure = self._polish_period(structure, period)

@@ -47,3 +47,7 @@ class SearchTuning:
     """Steps of an ascent to a training part, from the parameters for all rows."""
     n_folds: int = 5
     """Number of folds for tables of several inputs."""
+    max_components: int = 8
+    """Largest number of components; an option of users."""
+    is_fast: bool = False
+    """Whether to start from all components at once and remove those that are not needed."""
