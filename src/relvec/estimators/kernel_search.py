@@ -45,7 +45,6 @@ from relvec.estimators._search_results import (
     summarise_components,
 )
 from relvec.learning.structures.construct import Construction
-from relvec.learning.structures.forecast import Forecaster
 from relvec.learning.structures.watch import Watch
 
 __all__ = ["KernelSearchRegressor"]
@@ -278,9 +277,8 @@ class KernelSearchRegressor(
 
     def _set_attributes(self, found: Construction) -> None:
         self._construction = found
-        shared = found.scaling, found.rows.U, found.weight
-        self._forecaster = Forecaster(found.members, found.mixture_weights, *shared)
-        self._best_forecaster = Forecaster(found.members[:1], np.ones(1), *shared)
+        self._forecaster = found.make_forecaster()
+        self._best_forecaster = found.make_best_forecaster()
         best, names = found.best, self._component_features
         structure, scale = best.structure, best.target.std**2
         self.structures_: tuple[RankedStructure, ...] = rank_structures(found, names)
