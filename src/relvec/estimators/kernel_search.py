@@ -97,9 +97,11 @@ class KernelSearchRegressor(
         that are not needed.
     max_components : int, default=8
         Largest number of components.
-    structure_penalty : pair of float, default=(1.0, 2.0)
+    structure_penalty : pair of float, default=(2.0, 3.0)
         Log prior odds against each component, and against each further factor of a product, in
-        nats. They come on top of half the logarithm of the number of rows for each parameter.
+        nats; a line costs nothing, and its square half of the first. They come on top of the
+        penalties on parameters: half the logarithm of the number of rows for each variance and
+        length-scale, its logarithm for a location, that of half the number for a period.
     origins : sequence of float, default=(0.55, 0.66, 0.78, 0.89)
         For one input: fractions of the record before which candidates are fitted again, to predict
         what follows.
@@ -190,7 +192,7 @@ class KernelSearchRegressor(
     mode: str = option(default="accuracy", check=partial(check_choice, choices=MODES))
     effort: str = option(default="balanced", check=partial(check_choice, choices=EFFORTS))
     max_components: int = option(default=8, check=partial(check_integer, minimum=1))
-    structure_penalty: tuple[float, float] = option(default=(1.0, 2.0), check=check_penalty)
+    structure_penalty: tuple[float, float] = option(default=(2.0, 3.0), check=check_penalty)
     origins: Sequence[float] = option(default=(0.55, 0.66, 0.78, 0.89), check=check_origins)
     horizon: float = option(default=0.11, check=_check_fraction)
     time_limit: float | None = option(default=None, check=_check_time_limit)

@@ -72,7 +72,7 @@ class SeriesSearch:
         self.period_finder = PeriodFinder(self.rows)
         jacobian = self.target.log_jacobian
         self.rule = ScoreRule(
-            float(np.log(self.store.n_samples)),
+            self.store.n_samples,
             float(jacobian.sum() if self.weight is None else self.weight @ jacobian),
             *self.tuning.structure_penalty,
         )
