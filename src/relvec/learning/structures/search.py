@@ -116,8 +116,14 @@ class SeriesSearch:
             beam = sorted(kept, key=by_score, reverse=True)[: tuning.beam]
 
     def list_best(self, number: int) -> list[Scored]:
-        """Return the best structures that were found."""
-        return sorted(self.found.values(), key=by_score, reverse=True)[:number]
+        """Return the best structures that were found, no two of which are nearly equal."""
+        best: list[Scored] = []
+        for each in sorted(self.found.values(), key=by_score, reverse=True):
+            if len(best) == number:
+                break
+            if not any(self.grammar.are_variants(each.structure, b.structure) for b in best):
+                best.append(each)
+        return best
 
     def list_alternatives(self, structure: Structure) -> list[Structure]:
         """Return the structure with other trends."""
