@@ -64,13 +64,12 @@ def run_part(
     n_draws = 1 if name == "series" else repeats or (1 if quick else REPEATS[name])
     for problem, method in _choose(name, methods, problems, quick):
         job = {"part": name, "problem": problem, "method": method}
-        seeds = list(range(seed, seed + n_draws))
-        record = run_worker(
-            "bench.kernels.worker", {**job, "seeds": seeds, "is_development": is_development}
-        )
+        draws = {"seeds": list(range(seed, seed + n_draws)), "is_development": is_development}
+        record = run_worker("bench.kernels.worker", {**job, **draws})
         measured.add((problem, method))
         if record["status"] == "ok":
             store.write(record)
+            record = store.read(**job)
         note = "" if record["status"] == "ok" else f": {record['error']}"
         print(f"kernels {name} {problem} {method}{note}", file=sys.stderr, flush=True)
         yield record
@@ -130,24 +129,26 @@ INTRODUCTION = """\
   mean log predictive density of new values, in units of the standard deviation of the training
   values; higher is better. After a logarithm predictions are medians.
 - With `--development` methods are fitted to the first 80 % and predict the next 10 %; the last 10 %
-  is not read. All choices were made there. Errors are then relative to the best of the peers.
+  is not used. Errors are then relative to the best of the peers. Those results are not here.
 - **GP smooth**: scikit-learn, a squared exponential and noise. **GP periodic**: a squared
   exponential, the product of a squared exponential with a periodic kernel, and noise. Time and
   targets are standardised; targets or their logarithms, whichever have the higher evidence; the
   period begins at the season of the calendar (month of the year, the eleven years of the solar
   cycle, day and week of internet traffic; wages: the strongest peak of the periodogram), and
-  hyper-parameters are the best of six ascents from the given and random values (three from 500 rows
-  on).
+  hyper-parameters are the best of six local optima from the given and from random values
+  (three from 500 rows on).
 - **linear**: least squares. **seasonal naive**: the last season once more; of wages, whose
   increments have no season, the last value. **ETS**: exponential smoothing of statsmodels,
   all additive and multiplicative models that Hyndman's `ets` considers, the corrected AIC decides;
   intervals are those of 1000 simulated paths, and their mean and standard deviation make a Gaussian
   density. **SARIMAX** of statsmodels: 12 seasonal orders with one difference of each kind (or up to
   32 with one difference, for series without a fixed season), of targets or logarithms; AIC decides.
-- Methods on regular grids know the calendar, which relvec is not told. mauna lacks months, and
-  internet has 61 % of its hours, in part twice (means are taken). ARIMA treats the others as
-  missing; ETS and seasonal naive get linear interpolation. Of the two seasons of internet, ETS has
-  the day, seasonal naive the week, and SARIMAX has both as six harmonics each with ARIMA errors.
+- Methods on regular grids know the calendar, which relvec is not told. mauna lacks five months.
+  internet has 61 % of its hours; at New Year its clock goes back by a day, so that some times have
+  two values, whose mean is taken. SARIMAX treats what is absent as missing; ETS and seasonal naive
+  get linear interpolation. All are judged at the times of the test rows. Of the two seasons of
+  internet, ETS has the day, seasonal naive the week, and SARIMAX has both as six harmonics each
+  with ARIMA errors.
 - **Known structures**: 100 times with noise of 0.2 standard deviations of the function (see
   `relvec.datasets.make_series`), and Friedman's first function (240 rows, ten features, noise one).
   **exact** counts the seeds on which the best structure is the true one, whatever the order of its

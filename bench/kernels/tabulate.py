@@ -50,10 +50,10 @@ def tables(name: str, records: Sequence[Record]) -> list[Table]:
 
 
 def _date_table(records: Sequence[Record]) -> list[Table]:
-    """Return when methods were measured, if that was not on one day; today has no date yet."""
+    """Return when methods were measured, if that was not on one day."""
     dates: dict[str, set[str]] = {}
     for record in records:
-        dates.setdefault(record["method"], set()).add(record.get("date", "this run"))
+        dates.setdefault(record["method"], set()).add(record["date"])
     if len(set().union(*dates.values())) < 2:
         return []
     rows = [[name, ", ".join(sorted(dates[name]))] for name in NAMES if name in dates]

@@ -185,6 +185,7 @@ def fake_series(relative, is_development=False):
             "method": method,
             "is_development": is_development,
             "status": "ok",
+            "date": "2020-01-01",
             "draws": [
                 {
                     "rmse": value * published.BEST_RMSE[problem],
@@ -228,6 +229,8 @@ def test_records_are_kept_for_later_pages(data, monkeypatch):
     assert [record["problem"] for record in first] == ["airline", "gas"]
     arguments["methods"] = ["seasonal naive"]
     both = list(suite.run_part("series", 1000, None, False, **arguments))
+    assert tabulate.tables("series", both)[-1].title != "Runs"
+    both[0]["date"] = "2020-01-01"
     assert [record["method"] for record in both].count("linear") == 2
     kept = list(suite.run_part("series", 1000, None, False, methods=()))
     assert len(kept) == 4
@@ -248,6 +251,7 @@ def test_regression_and_page(tmp_path):
         {"rmse": 5.0, "mlpd": -0.7, "coverage": 1.0, "cpu": 1.0},
     ]
     record = {"problem": "uci_yacht", "method": "GP ARD", "status": "ok", "draws": draws}
+    record["date"] = "2020-01-01"
     (rmse, *_) = tabulate.tables("regression", [record])
     assert rmse.rows == [["uci_yacht", "4.000 (1.000)"]]
     assert tabulate.tables("regression", [{**record, "status": "failed"}]) == []
