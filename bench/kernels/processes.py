@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from bench.accuracy.forecasts import NormalForecast
+from bench.accuracy.regressors import MOST_LEARNT
 from bench.kernels.forecasts import LEVEL, Fitted, LogForecast, is_positive
 from bench.kernels.problems import Rows
 
 __all__ = ["find_period", "fit_periodic", "fit_smooth"]
 
-RESTARTS, RESTARTS_LARGE, LARGE = 5, 2, 500
-"""Random initialisations beside the given one, and those from so many rows on, where one ascent
-takes minutes."""
+RESTARTS = 4
+"""Random initialisations beside the given one, as in the accuracy suite."""
 SMOOTH, NARROW = (1e-2, 1e2), (0.9, 1.1)
 """Bounds of length-scales, in standard deviations of time, and of a period around its guess."""
 SHAPE = (1e-1, 1e1)
@@ -91,17 +91,19 @@ def _fit(rows: Rows, kernels: Sequence[Any]) -> Fitted:
             log = _ascend(noisy, X, np.log(y))
             found.append((_find_evidence(log) - np.log(y).sum(), log, LogForecast))
     _, best, kind = max(found, key=lambda each: each[0])
-    n_restarts = RESTARTS if len(y) < LARGE else RESTARTS_LARGE
     target = y if kind is NormalForecast else np.log(y)
-    return _describe(_ascend(best.kernel_, X, target, n_restarts), centre, unit, kind)
+    return _describe(_ascend(best.kernel_, X, target, RESTARTS), centre, unit, kind)
 
 
 def _ascend(kernel: Any, X: np.ndarray, y: np.ndarray, n_restarts: int = 0) -> Any:
+    """Return a process of all rows, its kernel learnt from at most `MOST_LEARNT` of them."""
     from sklearn.gaussian_process import GaussianProcessRegressor
 
-    return GaussianProcessRegressor(
+    few = np.random.RandomState(0).permutation(len(y))[:MOST_LEARNT]
+    learnt = GaussianProcessRegressor(
         kernel, normalize_y=True, n_restarts_optimizer=n_restarts, random_state=0
-    ).fit(X, y)
+    ).fit(X[few], y[few])
+    return GaussianProcessRegressor(learnt.kernel_, normalize_y=True, optimizer=None).fit(X, y)
 
 
 def _find_evidence(process: Any) -> float:

@@ -135,8 +135,7 @@ INTRODUCTION = """\
   targets are standardised; targets or their logarithms, whichever have the higher evidence; the
   period begins at the season of the calendar (month of the year, the eleven years of the solar
   cycle, day and week of internet traffic; wages: the strongest peak of the periodogram), and
-  hyper-parameters are the best of six local optima from the given and from random values
-  (three from 500 rows on).
+  hyper-parameters are the best of five local optima on at most 500 rows; predictions are from all.
 - **linear**: least squares. **seasonal naive**: the last season once more; of wages, whose
   increments have no season, the last value. **ETS**: exponential smoothing of statsmodels,
   all additive and multiplicative models that Hyndman's `ets` considers, the corrected AIC decides;
