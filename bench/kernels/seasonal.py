@@ -23,7 +23,8 @@ LEAST_CORRELATION = 0.3
 """Least autocorrelation of increments that is taken for a season."""
 N_PATHS = 1000
 """Simulated futures of exponential smoothing."""
-MOST_ITERATIONS = 1000
+MOST_ITERATIONS = {"ETS": 1000, "ARIMA": 100}
+"""ARIMA takes numerical derivatives, and is at its optimum after a few tens of iterations."""
 SHORT_ORDERS = ((0, 1), (1, 0), (1, 1), (2, 0), (0, 2), (2, 1))
 """Numbers p, q of autoregressive and moving-average terms beside a season."""
 N_HARMONICS = 6
@@ -92,7 +93,7 @@ def fit_smoothing(rows: Rows) -> Fitted:
     series = pd.Series(grid.filled)
     found = []
     for options in _smoothing_models(grid):
-        model = ETSModel(series, **options).fit(disp=False, maxiter=MOST_ITERATIONS)
+        model = ETSModel(series, **options).fit(disp=False, maxiter=MOST_ITERATIONS["ETS"])
         if np.isfinite(model.aicc):
             found.append(model)
     best = min(found, key=lambda each: each.aicc)
@@ -158,9 +159,9 @@ def _arima_orders(grid: Grid) -> Iterator[dict[str, Any]]:
     if not calendar.is_exact:
         seasonal += [(p, 0, q, calendar.seasons[0]) for p, q in ((1, 0), (1, 1), (2, 0))]
     drifts = (None, "t") if not calendar.seasons else (None,)
-    for (p, q), season, drift in itertools.product(
-        (*SHORT_ORDERS, (3, 0), (2, 2)), seasonal, drifts
-    ):
+    # Beside two seasons every order has 26 parameters, most of them of the waves.
+    orders = SHORT_ORDERS[:3] if len(calendar.seasons) > 1 else (*SHORT_ORDERS, (3, 0), (2, 2))
+    for (p, q), season, drift in itertools.product(orders, seasonal, drifts):
         yield {"order": (p, 1, q), "seasonal_order": season, "trend": drift}
 
 
@@ -178,7 +179,7 @@ def _fit_order(values: np.ndarray, grid: Grid, options: dict[str, Any]) -> Any:
     from statsmodels.tsa.statespace.sarimax import SARIMAX
 
     waves = _make_waves(grid, np.arange(len(values)))
-    return SARIMAX(values, waves, **options).fit(disp=False, maxiter=MOST_ITERATIONS)
+    return SARIMAX(values, waves, **options).fit(disp=False, maxiter=MOST_ITERATIONS["ARIMA"])
 
 
 def _make_arima_forecast(model: Any, grid: Grid, kind: Callable[..., Any]) -> Any:

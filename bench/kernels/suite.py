@@ -147,7 +147,7 @@ INTRODUCTION = """\
   two values, whose mean is taken. SARIMAX treats what is absent as missing; ETS and seasonal naive
   get linear interpolation. All are judged at the times of the test rows. Of the two seasons of
   internet, ETS has the day, seasonal naive the week, and SARIMAX has both as six harmonics each
-  with ARIMA errors.
+  with ARIMA errors of three orders.
 - **Known structures**: 100 times with noise of 0.2 standard deviations of the function (see
   `relvec.datasets.make_series`), and Friedman's first function (240 rows, ten features, noise one).
   **exact** counts the seeds on which the best structure is the true one, whatever the order of its
