@@ -53,9 +53,8 @@ def _search(**options: Any) -> Callable[[Rows], Fitted]:
     def fit(rows: Rows) -> Fitted:
         from relvec import KernelSearchRegressor
 
-        model = KernelSearchRegressor(random_state=0, **options).fit(rows.X, rows.y)
-        best = model.best_structure_
-        return _describe(model, structure=best.name, warp=str(best.warp))
+        model = KernelSearchRegressor(**options).fit(rows.X, rows.y)
+        return _describe(model, structure=model.expression_, warp=model.transform_)
 
     return fit
 

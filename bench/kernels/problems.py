@@ -99,8 +99,8 @@ STRUCTURES = {
     "trendseason": "LIN + PER",
     "report": "LIN + LIN x LIN + PER",
     "smooth": "SE",
-    "noise": "",
-    "friedman1": "LIN(4) + LIN(5) + SE(1,2) + SE(3)",
+    "noise": "none",
+    "friedman1": "LIN(x3) + LIN(x4) + SE(x0, x1) + SE(x2)",
 }
 """Series of known structure, and Friedman's first function of ten features."""
 

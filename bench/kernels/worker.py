@@ -79,7 +79,7 @@ def _judge_function(job: dict[str, Any], rows: Rows, fitted: Fitted) -> dict[str
 
 def normalise_structure(name: str) -> list[list[str]]:
     """Return the components of a structure in sorted order, each as its sorted factors."""
-    components = [part.strip() for part in name.split(" + ") if part.strip()]
+    components = [part.strip() for part in name.split(" + ")]
     return sorted(sorted(part.replace("×", "x").split(" x ")) for part in components)
 
 
