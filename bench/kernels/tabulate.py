@@ -233,12 +233,12 @@ def _exact_tables(known: Known, problems: Sequence[str], methods: Sequence[str])
         return []
     rows, others = [], []
     for p in problems:
-        truth = STRUCTURES[p] or "none"
+        truth = STRUCTURES[p]
         counts = []
         for m in searches:
             draws = known.get((p, m), [])
             counts.append(f"{sum(d['is_exact'] for d in draws)} of {len(draws)}")
-            wrong = Counter(d["structure"] or "none" for d in draws if not d["is_exact"])
+            wrong = Counter(d["structure"] for d in draws if not d["is_exact"])
             if wrong:
                 names = ", ".join(f"{name} ({n})" for name, n in wrong.most_common())
                 others.append([p, m, names])
