@@ -8,7 +8,7 @@ import pytest
 from relvec import SparseBayesRegressor
 from relvec.bases import CosineBasis, WaveletBasis
 from relvec.reporting import make_report
-from relvec.reporting.predictions import RefitError, refit
+from relvec.assessing import RefitError, refit
 
 X = np.arange(64.0)[:, None] / 7.0
 Y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=64)

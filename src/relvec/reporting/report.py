@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
+from relvec.assessing import BiasVariance, RefitError
 from relvec.describing import is_sampled, models_counts
 from relvec.io.container import write_atomically
-from relvec.reporting.bias_variance import BiasVariance, compute_bias_variance
+from relvec.reporting.bias_variance import compute_bias_variance
 from relvec.reporting.classification_figures import make_classification_figures
 from relvec.reporting.evidence import (
     EvidenceSummary,
@@ -35,7 +36,7 @@ from relvec.reporting.noise import assess_noise
 from relvec.reporting.noise_section import render_noise_section
 from relvec.reporting.null_model import HeldOutGain, compute_held_out_gain
 from relvec.reporting.page import Page, Section, render_figure, render_model_facts
-from relvec.reporting.predictions import PredictionSet, RefitError, cross_validate, predict_rows
+from relvec.reporting.predictions import PredictionSet, cross_validate, predict_rows
 from relvec.reporting.provenance import count_shared_rows
 from relvec.reporting.regression_figures import make_regression_figures
 from relvec.reporting.sampling import (

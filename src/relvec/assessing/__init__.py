@@ -1,0 +1,31 @@
+"""Metrics of a regressor that need refits: how its errors arise, and where its error bars fail.
+
+Examples
+--------
+>>> import numpy as np
+>>> from relvec import RVMRegressor
+>>> from relvec.assessing import bias_variance_decomposition
+>>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+>>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+>>> result = bias_variance_decomposition(
+...     RVMRegressor(gamma=0.5), (X, y), n_fits=10, random_state=0
+... )
+>>> result.variance < result.mse
+True
+"""
+
+from relvec.assessing._refit import RefitError, refit
+from relvec.assessing.bias_variance import bias_variance_decomposition, decompose_by_bootstrap
+from relvec.assessing.decomposition import BiasVariance, ErrorParts
+from relvec.assessing.evidence_curve import EvidenceCurve, evidence_curve
+
+__all__ = [
+    "BiasVariance",
+    "ErrorParts",
+    "EvidenceCurve",
+    "RefitError",
+    "bias_variance_decomposition",
+    "decompose_by_bootstrap",
+    "evidence_curve",
+    "refit",
+]
