@@ -16,15 +16,25 @@ True
 
 from relvec.assessing._refit import RefitError, refit
 from relvec.assessing.bias_variance import bias_variance_decomposition, decompose_by_bootstrap
+from relvec.assessing.coverage import (
+    CoverageOutside,
+    Estimate,
+    HeldOutMetrics,
+    coverage_outside,
+)
 from relvec.assessing.decomposition import BiasVariance, ErrorParts
 from relvec.assessing.evidence_curve import EvidenceCurve, evidence_curve
 
 __all__ = [
     "BiasVariance",
+    "CoverageOutside",
     "ErrorParts",
+    "Estimate",
     "EvidenceCurve",
+    "HeldOutMetrics",
     "RefitError",
     "bias_variance_decomposition",
+    "coverage_outside",
     "decompose_by_bootstrap",
     "evidence_curve",
     "refit",

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from relvec._typing import Matrix, Vector
 from relvec.bases import KernelBasis
 from relvec.estimators import RVMRegressor, SparseBayesRegressor
-from relvec.kernels import resolve_kernel
+from relvec.kernels import ScaledInputs, resolve_kernel
 
 __all__ = ["LengthScaleFamily", "compute_spacing"]
 
@@ -55,10 +55,14 @@ class LengthScaleFamily:
                 'kernel such as "rbf" or relvec.kernels.LinearSpline(3.0).'
             )
 
+    @property
+    def own_length_scales(self) -> Vector:
+        """All length-scales of the kernel, as given."""
+        return np.concatenate([np.ravel(each) for each in self.length_scales.values()])
+
     def make_kernel(self, length_scale: float) -> Any:
         """Return the kernel with this length-scale."""
-        values = np.concatenate([np.ravel(each) for each in self.length_scales.values()])
-        factor = length_scale / np.exp(np.mean(np.log(values)))
+        factor = length_scale / np.exp(np.mean(np.log(self.own_length_scales)))
         scaled = {
             name: float(value * factor) if np.ndim(value) == 0 else np.asarray(value) * factor
             for name, value in self.length_scales.items()
@@ -88,6 +92,8 @@ class LengthScaleFamily:
 
     def scale_inputs(self, X: Matrix) -> Matrix:
         """Return inputs in units in which the length-scale is the same for all features."""
+        if isinstance(self.kernel, ScaledInputs):
+            return self.kernel.scaled(X)
         single = list(self.length_scales.values())
         if len(single) > 1 or np.ndim(single[0]) == 0:
             return X

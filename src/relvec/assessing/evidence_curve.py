@@ -281,7 +281,7 @@ def evidence_curve(
         n_relevant=np.asarray(points.n_relevant),
         noise_variance=np.asarray(points.noise_variance),
         spacing=spacing,
-        own_length_scale=_find_own_length_scale(estimator, X, y),
+        own_length_scale=_find_own_length_scale(estimator, family, X, y),
         name=type(estimator).__name__ if name is None else str(name),
     )
     if curve.is_below_spacing:
@@ -330,18 +330,12 @@ def _assess(
     )
 
 
-def _find_own_length_scale(estimator: Any, X: Matrix, y: Vector) -> float | None:
+def _find_own_length_scale(
+    estimator: Any, family: LengthScaleFamily, X: Matrix, y: Vector
+) -> float | None:
     """Return the length-scale of the estimator itself, given or learnt, if it is a single one."""
-    model = refit(clone(estimator).set_params(calibrate=False), X, y)
-    kernel = getattr(model, "kernel_", None)
-    if kernel is None or not hasattr(kernel, "get_params"):
-        return None
-    values = np.concatenate(
-        [[np.nan]]
-        + [
-            np.ravel(value)
-            for key, value in kernel.get_params().items()
-            if key.rpartition("__")[2] == "length_scale"
-        ]
-    )[1:]
-    return float(values[0]) if len(np.unique(values)) == 1 else None
+    values = family.own_length_scales
+    if estimator.length_scales is not None:
+        model = refit(clone(estimator).set_params(calibrate=False), X, y)
+        values = np.ravel(getattr(model, "length_scale_", values))
+    return float(values[0]) if len(np.unique(values)) == 1 and np.isfinite(values[0]) else None
