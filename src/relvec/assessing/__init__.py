@@ -7,15 +7,12 @@ Examples
 >>> from relvec.assessing import bias_variance_decomposition
 >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
 >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
->>> result = bias_variance_decomposition(
-...     RVMRegressor(gamma=0.5), (X, y), n_fits=10, random_state=0
-... )
+>>> result = bias_variance_decomposition(RVMRegressor(gamma=0.5), (X, y), n_fits=10, random_state=0)
 >>> result.variance < result.mse
 True
 """
 
-from relvec.assessing._refit import RefitError, refit
-from relvec.assessing.bias_variance import bias_variance_decomposition, decompose_by_bootstrap
+from relvec.assessing.bias_variance import bias_variance_decomposition
 from relvec.assessing.coverage import (
     CoverageOutside,
     Estimate,
@@ -23,7 +20,8 @@ from relvec.assessing.coverage import (
     coverage_outside,
 )
 from relvec.assessing.decomposition import BiasVariance, ErrorParts
-from relvec.assessing.evidence_curve import EvidenceCurve, evidence_curve
+from relvec.assessing.length_scale_curve import EvidenceCurve, evidence_curve
+from relvec.assessing.refit import RefitError
 
 __all__ = [
     "BiasVariance",
@@ -35,7 +33,5 @@ __all__ = [
     "RefitError",
     "bias_variance_decomposition",
     "coverage_outside",
-    "decompose_by_bootstrap",
     "evidence_curve",
-    "refit",
 ]

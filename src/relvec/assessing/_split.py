@@ -1,10 +1,10 @@
 """Squared bias and variance of the predictions of several fits, without bias of their own.
 
-At a test input, let ``f_1 .. f_n`` be the predictions of n independent fits, m their mean and s² their
-sample variance (divisor n - 1), and r the value that they estimate. Then s² is unbiased for the
-variance, but ``(m - r)²`` overestimates the squared bias by the variance of m: ``(m - r)² - s²/n`` is
-unbiased, and the two sum to the mean of ``(f_i - r)²``. If r is a target, with noise independent of
-the fits, the same difference estimates squared bias plus noise variance.
+At a test input, let ``f_1 .. f_n`` be the predictions of n independent fits, m their mean and s²
+their sample variance (divisor n - 1), and r the value that they estimate. Then s² is unbiased for
+the variance, but ``(m - r)²`` overestimates the squared bias by the variance of m:
+``(m - r)² - s²/n`` is unbiased, and the two sum to the mean of ``(f_i - r)²``. If r is a target,
+with noise independent of the fits, the same difference estimates squared bias plus noise variance.
 """
 
 from __future__ import annotations

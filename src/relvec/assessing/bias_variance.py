@@ -14,8 +14,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from relvec._checks import check_integer, check_positive
 from relvec._typing import Matrix, Vector
 from relvec.assessing._kernel import fix_learnt_kernel
-from relvec.assessing._refit import check_regressor, is_ours, refit, select_params
 from relvec.assessing.decomposition import BiasVariance, make_result
+from relvec.assessing.refit import check_regressor, is_ours, refit, select_params
 from relvec.describing import get_final_estimator, has_simple_noise, transform_inputs
 
 __all__ = ["bias_variance_decomposition", "decompose_by_bootstrap"]
@@ -107,7 +107,11 @@ def bias_variance_decomposition(
     >>> grid = np.linspace(-3, 3, 50)[:, np.newaxis]
     >>> long, short = (
     ...     bias_variance_decomposition(
-    ...         RVMRegressor(gamma=gamma), make, function=function, X_test=grid, n_fits=20,
+    ...         RVMRegressor(gamma=gamma),
+    ...         make,
+    ...         function=function,
+    ...         X_test=grid,
+    ...         n_fits=20,
     ...         random_state=0,
     ...     )
     ...     for gamma in (0.02, 5.0)
@@ -219,9 +223,7 @@ def _generate(make: Callable[[int], Any], seed: int) -> tuple[Any, Vector]:
     """Return the inputs and targets of a data set."""
     made = make(seed)
     if not isinstance(made, tuple | list) or len(made) < 2:
-        raise TypeError(
-            f"source(random_state) must return X and y; got {type(made).__name__}."
-        )
+        raise TypeError(f"source(random_state) must return X and y; got {type(made).__name__}.")
     return made[0], _check_target(made[1])
 
 

@@ -12,11 +12,17 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._checks import check_integer, check_probability
 from relvec._typing import ArrayLike, BoolArray, IndexArray, Vector
-from relvec.assessing._held_out_range import select_outside
-from relvec.assessing._refit import RowScores, check_regressor, predict_after_fit
+from relvec.assessing.held_out_range import select_outside
+from relvec.assessing.refit import RowScores, check_regressor, predict_after_fit
 from relvec.describing import compute_critical_value, compute_wilson_interval, get_final_estimator
 
-__all__ = ["CoverageOutside", "Estimate", "HeldOutMetrics", "coverage_outside"]
+__all__ = [
+    "CoverageOutside",
+    "Estimate",
+    "HeldOutMetrics",
+    "assess_rows_outside",
+    "coverage_outside",
+]
 
 LEVELS = (0.5, 0.95)
 """Coverages of the intervals in tables and plots."""
@@ -115,7 +121,9 @@ class HeldOutMetrics:
         array([0.7, 1. ])
         """
         share = np.array([self.coverage(level).value])
-        ends: Vector = compute_wilson_interval(share, self.n_rows, compute_critical_value(0.95))[:, 0]
+        ends: Vector = compute_wilson_interval(share, self.n_rows, compute_critical_value(0.95))[
+            :, 0
+        ]
         return ends
 
     def _covered(self, level: float) -> BoolArray:
@@ -309,7 +317,7 @@ def coverage_outside(
 
     The ends of the record are held out and the estimator is fitted to the rows between them. How
     often its 50 % and 95 % intervals cover the targets at the ends, its mean log predictive density
-    (MLPD) and its RMSE there are compared with those inside, by cross-validation of the rows inside.
+    (MLPD) and its RMSE there are compared with those of a cross-validation of the rows inside.
 
     Parameters
     ----------
@@ -321,9 +329,10 @@ def coverage_outside(
     y : array-like of shape (n_samples,)
         Target.
     where : {"auto", "ends", "last", "first", "outermost"} or mask, default="auto"
-        Rows to hold out: the smallest and largest values of a feature, the largest, the smallest, or
-        the rows farthest from the mean of all inputs by Mahalanobis distance. "auto" is "ends" for
-        one feature or if `feature` is given, and otherwise "outermost". Or one truth value per row.
+        Rows to hold out: the smallest and largest values of a feature, the largest, the smallest,
+        or the rows farthest from the mean of all inputs by Mahalanobis distance. "auto" is "ends"
+        for one feature or if `feature` is given, and otherwise "outermost". A mask has one truth
+        value per row.
     feature : str or int, optional
         Name or index of the feature whose ends are held out; not needed if there is only one.
     share : float, default=0.2
@@ -393,9 +402,30 @@ def coverage_outside(
         for train, test in splits
     )
     label = type(get_final_estimator(estimator)).__name__ if name is None else str(name)
-    return CoverageOutside(
-        label, _join(found[1:]), _join(found[:1]), is_outside, held_out
-    )
+    return CoverageOutside(label, _join(found[1:]), _join(found[:1]), is_outside, held_out)
+
+
+def assess_rows_outside(
+    estimator: Any,
+    X: Any,
+    y: Vector,
+    is_outside: BoolArray,
+    held_out: str,
+    *,
+    error: Vector,
+    quantile: Vector,
+    log_density: Vector,
+    fit_params: dict[str, Any],
+) -> CoverageOutside:
+    """Refit without the rows outside, where out-of-fold scores of all rows are known already.
+
+    The scores `error`, `quantile` and `log_density` are used for the rows inside.
+    """
+    inside, outside = np.flatnonzero(~is_outside), np.flatnonzero(is_outside)
+    found = predict_after_fit(estimator, X, y, inside, outside, fit_params)
+    known = HeldOutMetrics(error[inside], quantile[inside], log_density[inside])
+    name = type(get_final_estimator(estimator)).__name__
+    return CoverageOutside(name, known, _join([found]), is_outside, held_out)
 
 
 def _join(scores: list[RowScores]) -> HeldOutMetrics:

@@ -189,7 +189,10 @@ class BiasVariance:
         )
         lines = [f"{self.name}: {self.n_fits} {source}", f"{'':14}{'value':>12}{'std error':>12}"]
         for label, value, error in zip(
-            ("MSE", "squared bias", "variance", "noise"), self.parts, self.standard_error, strict=True
+            ("MSE", "squared bias", "variance", "noise"),
+            self.parts,
+            self.standard_error,
+            strict=True,
         ):
             lines.append(f"{label:14}{value:12.4g}{error:12.2g}")
         if not self.is_separated:
@@ -229,7 +232,9 @@ def make_result(
     remainder, variance = (np.nanmean(part, axis=1) for part in left_out)
     others = (noise_of_fits.sum() - noise_of_fits) / max(len(noise_of_fits) - 1, 1)
     total = remainder + variance + (others if is_separated else 0.0)
-    errors = [float(estimate_jackknife_error(each)) for each in (total, remainder, variance, others)]
+    errors = [
+        float(estimate_jackknife_error(each)) for each in (total, remainder, variance, others)
+    ]
     return BiasVariance(
         name=name,
         X=X,

@@ -13,6 +13,7 @@ from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.bias_variance import BiasVarianceDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
+from relvec.plotting.coverage import CoverageOutsideDisplay
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.density import DensityDisplay
 from relvec.plotting.density_contours import DensityContourDisplay
@@ -47,6 +48,7 @@ __all__ = [
     "BiasVarianceDisplay",
     "CoefficientDisplay",
     "CoefficientRow",
+    "CoverageOutsideDisplay",
     "DecisionSurfaceDisplay",
     "DensityContourDisplay",
     "DensityDisplay",

@@ -71,12 +71,14 @@ class BiasVarianceDisplay:
     """
 
     def __init__(self, results: BiasVariance | Sequence[BiasVariance]) -> None:
-        listed = [results] if isinstance(results, BiasVariance) else list(results)
+        listed: list[Any] = [results] if isinstance(results, BiasVariance) else list(results)
         wrong = [each for each in listed if not isinstance(each, BiasVariance)]
         if wrong or not listed:
             raise TypeError(
                 "BiasVarianceDisplay needs results of bias_variance_decomposition(estimator, ...); "
-                f"got {wrong[0]!r}." if wrong else "BiasVarianceDisplay needs at least one result."
+                f"got {wrong[0]!r}."
+                if wrong
+                else "BiasVarianceDisplay needs at least one result."
             )
         if len({each.is_separated for each in listed}) > 1:
             raise ValueError(
@@ -165,7 +167,7 @@ class BiasVarianceDisplay:
             "noise": (result.point_noise, None),
         }
         drawn = {}
-        total = sum(values for values, _ in parts.values())
+        total = np.sum([values for values, _ in parts.values()], axis=0)
         (drawn["MSE"],) = axes.plot(
             x[order], total[order], color=adapt_colour(axes, INK), lw=1.0, ls=":", label="MSE (sum)"
         )
@@ -223,7 +225,12 @@ class BiasVarianceDisplay:
             left = left + lengths
         errors = [each.standard_error.mse for each in self.results]
         axes.errorbar(
-            left, rows, xerr=np.nan_to_num(errors), fmt="none", ecolor=adapt_colour(axes, INK), capsize=3
+            left,
+            rows,
+            xerr=np.nan_to_num(errors),
+            fmt="none",
+            ecolor=adapt_colour(axes, INK),
+            capsize=3,
         )
         names = [escape_mathtext(shorten(each.name)) for each in self.results]
         axes.set_yticks(rows, names)

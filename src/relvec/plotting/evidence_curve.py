@@ -156,8 +156,14 @@ class EvidenceCurveDisplay:
         axes.set_ylabel("held-out MLPD (nats)")
         if np.isnan(curve.mlpd).all():
             axes.text(
-                0.5, 0.5, "not computed (cv=None)", transform=axes.transAxes, ha="center", va="center"
+                0.5,
+                0.5,
+                "not computed (cv=None)",
+                transform=axes.transAxes,
+                ha="center",
+                va="center",
             )
+            axes.set_yticks([])
             return
         self._draw_criterion(axes, "mlpd", "", 0)
         axes.fill_between(
@@ -196,4 +202,5 @@ class EvidenceCurveDisplay:
             ha="right",
             va="top",
             color=adapt_colour(axes, INK),
+            bbox={"facecolor": axes.get_facecolor(), "edgecolor": "none", "pad": 2.0},
         )

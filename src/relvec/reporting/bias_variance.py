@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from relvec.assessing import BiasVariance, decompose_by_bootstrap
+from relvec.assessing import BiasVariance
+from relvec.assessing.bias_variance import decompose_by_bootstrap
 from relvec.describing import transform_inputs
 from relvec.reporting.subject import Subject
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.assessing import refit
+from relvec.assessing.refit import refit
 from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,

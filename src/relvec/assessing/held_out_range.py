@@ -79,7 +79,9 @@ def _compute_distance(X: Matrix) -> Vector:
     """Compute the Mahalanobis distance of each row from the mean."""
     centred = X - X.mean(axis=0)
     # The left singular vectors are the whitened inputs, also of collinear features.
-    left, values, _ = np.linalg.svd(centred / np.maximum(X.std(axis=0), 1e-300), full_matrices=False)
+    left, values, _ = np.linalg.svd(
+        centred / np.maximum(X.std(axis=0), 1e-300), full_matrices=False
+    )
     kept = left[:, values > len(X) * np.finfo(np.float64).eps * values.max(initial=0.0)]
     distance: Vector = np.sqrt(len(X) * (kept**2).sum(axis=1))
     return distance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from relvec._checks import check_integer
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.assessing._length_scale import LengthScaleFamily, compute_spacing
-from relvec.assessing._refit import predict_after_fit, refit
+from relvec.assessing.refit import predict_after_fit, refit
 
 __all__ = ["EvidenceCurve", "evidence_curve"]
 
@@ -108,7 +108,9 @@ class EvidenceCurve:
         >>> import numpy as np
         >>> from relvec import RVMRegressor, evidence_curve
         >>> x = np.linspace(-3, 3, 20)[:, np.newaxis]
-        >>> curve = evidence_curve(RVMRegressor(), x, np.sin(x[:, 0]), length_scales=[1, 2], cv=None)
+        >>> curve = evidence_curve(
+        ...     RVMRegressor(), x, np.sin(x[:, 0]), length_scales=[1, 2], cv=None
+        ... )
         >>> list(curve.to_dict())[:3]
         ['length_scale', 'log_evidence', 'penalised_evidence']
         """
@@ -128,7 +130,9 @@ class EvidenceCurve:
         >>> import numpy as np
         >>> from relvec import RVMRegressor, evidence_curve
         >>> x = np.linspace(-3, 3, 20)[:, np.newaxis]
-        >>> curve = evidence_curve(RVMRegressor(), x, np.sin(x[:, 0]), length_scales=[1, 2], cv=None)
+        >>> curve = evidence_curve(
+        ...     RVMRegressor(), x, np.sin(x[:, 0]), length_scales=[1, 2], cv=None
+        ... )
         >>> print(curve.summary())
         RVMRegressor: 2 length-scales from 1 to 2; spacing of the inputs 0.316
         criterion               length-scale       maximum  basis functions
@@ -160,12 +164,16 @@ class EvidenceCurve:
         >>> import numpy as np
         >>> from relvec import RVMRegressor, evidence_curve
         >>> x = np.linspace(-3, 3, 20)[:, np.newaxis]
-        >>> curve = evidence_curve(RVMRegressor(), x, np.sin(x[:, 0]), length_scales=[1, 2], cv=None)
+        >>> curve = evidence_curve(
+        ...     RVMRegressor(), x, np.sin(x[:, 0]), length_scales=[1, 2], cv=None
+        ... )
         >>> curve.describe_failure()[:16]
         'The log evidence'
         """
         others = ", ".join(
-            f"{CRITERIA[key]} {best:.3g}" for key, best in self.best.items() if key != "log_evidence"
+            f"{CRITERIA[key]} {best:.3g}"
+            for key, best in self.best.items()
+            if key != "log_evidence"
         )
         return (
             f"The log evidence is largest at length-scale {self.best['log_evidence']:.3g}, but the "
@@ -175,18 +183,6 @@ class EvidenceCurve:
             "whatever the function. Do not choose the length-scale by this maximum. Length-scales "
             f"by the other criteria: {others}."
         )
-
-
-class _Point(NamedTuple):
-    """Criteria at one length-scale."""
-
-    log_evidence: float
-    n_precisions: int
-    tied_evidence: float
-    mlpd: float
-    mlpd_error: float
-    n_relevant: int
-    noise_variance: float
 
 
 def evidence_curve(
@@ -257,7 +253,7 @@ def evidence_curve(
     >>> curve.is_below_spacing
     False
     """
-    X, y = check_X_y(X, y, dtype=np.float64, y_numeric=True)
+    X, target = check_X_y(X, y, dtype=np.float64, y_numeric=True)
     family = LengthScaleFamily(estimator, X)
     spacing = compute_spacing(family.scale_inputs(X))
     scales = _check_length_scales(length_scales, family.scale_inputs(X), spacing)
@@ -267,22 +263,17 @@ def evidence_curve(
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         folds = list(KFold(cv, shuffle=True, random_state=seed).split(X))
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_assess)(family, float(scale), X, y, folds) for scale in scales
+        delayed(_assess)(family, float(scale), X, target, folds) for scale in scales
     )
-    points = _Point(*(np.array(values) for values in zip(*found, strict=True)))
-    penalty = 0.5 * (np.asarray(points.n_precisions) + 1) * np.log(len(y))
+    values = {key: np.array([each[key] for each in found]) for key in found[0]}
+    n_parameters = values.pop("n_precisions") + 1  # and the length-scale
     curve = EvidenceCurve(
         length_scales=scales,
-        log_evidence=np.asarray(points.log_evidence),
-        penalised_evidence=np.asarray(points.log_evidence - penalty),
-        tied_evidence=np.asarray(points.tied_evidence),
-        mlpd=np.asarray(points.mlpd),
-        mlpd_error=np.asarray(points.mlpd_error),
-        n_relevant=np.asarray(points.n_relevant),
-        noise_variance=np.asarray(points.noise_variance),
+        penalised_evidence=values["log_evidence"] - 0.5 * n_parameters * np.log(len(target)),
         spacing=spacing,
-        own_length_scale=_find_own_length_scale(estimator, family, X, y),
+        own_length_scale=_find_own_length_scale(estimator, family, X, target),
         name=type(estimator).__name__ if name is None else str(name),
+        **values,
     )
     if curve.is_below_spacing:
         warnings.warn(curve.describe_failure(), UserWarning, stacklevel=2)
@@ -309,7 +300,7 @@ def _check_length_scales(length_scales: Any, X: Matrix, spacing: float) -> Vecto
 
 def _assess(
     family: LengthScaleFamily, length_scale: float, X: Matrix, y: Vector, folds: list[Any]
-) -> _Point:
+) -> dict[str, float]:
     """Compute all criteria at one length-scale."""
     estimator = family.make(length_scale)
     # calibration changes predictions only
@@ -319,15 +310,15 @@ def _assess(
     densities = np.concatenate([each.log_density for each in scores]) if scores else np.empty(0)
     n_relevant = len(model.relevance_)
     is_tied = getattr(model, "precision", "atom") == "tied"
-    return _Point(
-        float(model.log_evidence_),
-        int(n_relevant > 0) if is_tied else n_relevant,
-        float(tied.log_evidence_),
-        float(densities.mean()) if scores else np.nan,
-        float(densities.std(ddof=1) / np.sqrt(len(y))) if scores else np.nan,
-        n_relevant,
-        float(model.noise_variance_),
-    )
+    return {
+        "log_evidence": float(model.log_evidence_),
+        "n_precisions": int(n_relevant > 0) if is_tied else n_relevant,
+        "tied_evidence": float(tied.log_evidence_),
+        "mlpd": float(densities.mean()) if scores else np.nan,
+        "mlpd_error": float(densities.std(ddof=1) / np.sqrt(len(y))) if scores else np.nan,
+        "n_relevant": n_relevant,
+        "noise_variance": float(model.noise_variance_),
+    }
 
 
 def _find_own_length_scale(

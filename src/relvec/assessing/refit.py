@@ -21,7 +21,15 @@ from relvec.describing import (
 )
 from relvec.likelihoods import GaussianPrediction
 
-__all__ = ["RefitError", "RowScores", "check_regressor", "is_ours", "predict_after_fit", "refit", "select_params"]
+__all__ = [
+    "RefitError",
+    "RowScores",
+    "check_regressor",
+    "is_ours",
+    "predict_after_fit",
+    "refit",
+    "select_params",
+]
 
 
 class RefitError(ValueError):
