@@ -196,6 +196,12 @@ def test_bootstrap_of_a_linear_model_agrees_with_theory():
     assert "cannot be separated from data alone" in found.summary()
 
 
+def test_two_bootstrap_samples_have_no_standard_error():
+    found = bias_variance_decomposition(Ridge(), make_sine(0), n_fits=2, random_state=0)
+    assert np.isfinite(found.mse)
+    assert np.isnan(found.standard_error.mse)
+
+
 def test_bootstrap_without_a_noise_estimate_says_so():
     X, y = make_sine(0)
     found = bias_variance_decomposition(Ridge(), (X, y), n_fits=5, random_state=0)

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
@@ -113,6 +114,17 @@ def test_default_length_scales_reach_from_below_the_spacing_to_the_extent():
     assert curve.own_length_scale == pytest.approx(RVMRegressor().fit(*sinc(0.1, 7)).length_scale_)
     assert np.isnan(curve.mlpd).all()
     assert "mlpd" not in curve.best
+
+
+def test_threshold_of_the_warning():
+    # one variance for each target, at its best value: the log density less that of the true
+    # normal distribution, per target, for signal and noise of total variance one
+    targets = np.random.default_rng(0).normal(size=1_000_000)
+    own = norm.logpdf(targets, scale=np.abs(targets)).mean()
+    gap = own - norm.logpdf(targets).mean()
+    assert 2.0 * gap == pytest.approx(np.euler_gamma + np.log(2.0), abs=0.01)
+    # the function explains the signal: the noise variance is 1 / (1 + SNR) of the total
+    assert np.exp(2.0 * gap) - 1.0 == pytest.approx(2.6, abs=0.05)
 
 
 def test_spacing():

@@ -229,7 +229,7 @@ def make_result(
     """
     mean, split = split_squared_error(predictions, reference)
     left_out = leave_one_fit_out(predictions, reference)
-    remainder, variance = (np.nanmean(part, axis=1) for part in left_out)
+    remainder, variance = map(_average_known, left_out)
     others = (noise_of_fits.sum() - noise_of_fits) / max(len(noise_of_fits) - 1, 1)
     total = remainder + variance + (others if is_separated else 0.0)
     errors = [
@@ -250,3 +250,11 @@ def make_result(
         is_separated=is_separated,
         kernel_fixed=kernel_fixed,
     )
+
+
+def _average_known(values: Matrix) -> Vector:
+    """Return the mean of each row without missing values; NaN if all are missing."""
+    count = np.count_nonzero(~np.isnan(values), axis=1)
+    mean = np.full(len(values), np.nan)
+    np.divide(np.nansum(values, axis=1), count, out=mean, where=count > 0)
+    return mean

@@ -152,6 +152,8 @@ class BiasVarianceDisplay:
             for axes, result in zip(self.axes_, self.results, strict=True):
                 self._draw_curves(axes, result)
             self.axes_[0].set_ylabel("squared error")
+            bottom, top = self.axes_[0].get_ylim()
+            self.axes_[0].set_ylim(bottom, top + 0.12 * (top - bottom))  # the names of estimators
         for axes in self.axes_:
             finish_axes(axes)
         if legend:

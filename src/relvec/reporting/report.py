@@ -120,7 +120,8 @@ def make_report(
     """Make an HTML report of a fitted model: one self-contained page with interactive plots.
 
     It contains findings, performance metrics, plots, weights, and the evidence (marginal
-    likelihood). Metrics are labelled as training or held-out.
+    likelihood). Metrics are labelled as training or held-out. A regression with cross-validation is
+    also refitted without the outermost fifth of its rows, to test its error bars there.
 
     Parameters
     ----------
