@@ -13,13 +13,9 @@ True
 """
 
 from relvec.assessing.bias_variance import bias_variance_decomposition
-from relvec.assessing.coverage import (
-    CoverageOutside,
-    Estimate,
-    HeldOutMetrics,
-    coverage_outside,
-)
+from relvec.assessing.coverage import coverage_outside
 from relvec.assessing.decomposition import BiasVariance, ErrorParts
+from relvec.assessing.held_out_metrics import CoverageOutside, Estimate, HeldOutMetrics
 from relvec.assessing.length_scale_curve import EvidenceCurve, evidence_curve
 from relvec.assessing.refit import RefitError
 

@@ -13,7 +13,6 @@ from relvec._typing import IndexArray, Vector
 from relvec.describing import (
     compute_quantile_residuals,
     get_final_estimator,
-    lacks_exposure,
     lacks_noise,
     models_counts,
     predict_distribution,
@@ -107,7 +106,7 @@ def predict_after_fit(
     new, observed = _safe_split(estimator, X, y, test, train)
     model = refit(estimator, inputs, targets, **select_params(fit_params, train, len(y)))
     known = None
-    if lacks_noise(model) or lacks_exposure(model):
+    if lacks_noise(model):
         given = [name for name in fit_params if name.rpartition("__")[2] == "noise_variance"]
         known = np.asarray(fit_params[given[0]], dtype=np.float64)[test] if given else None
     prediction = _predict(model, new, known)
