@@ -6,12 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 
+import numpy as np
+
+from relvec.learning.structures.changes import Change, ChangeEstimator
+from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.fit import StructureFitter
 from relvec.learning.structures.score import Scored, ScoreRule
 from relvec.learning.structures.structure import Structure
 from relvec.learning.structures.tuning import SearchTuning
 
 __all__ = ["Keyed", "StructureMemory", "by_score"]
+
+NEGLIGIBLE_LOSS = 0.01
+"""Components whose removal costs less evidence than this, in nats, are removed all at once."""
 
 by_score = attrgetter("score")
 Keyed = dict[tuple[str, ...], Scored]
@@ -20,6 +27,7 @@ Keyed = dict[tuple[str, ...], Scored]
 class StructureMemory(ABC):
     """What searches for structures share: fits, and the best fit of each structure."""
 
+    store: ColumnStore
     fitter: StructureFitter
     rule: ScoreRule
     tuning: SearchTuning
@@ -42,6 +50,38 @@ class StructureMemory(ABC):
         if key not in self.found or self.found[key].score < fitted.score:
             self.found[key] = fitted
         return fitted
+
+    def eliminate(self, scored: Scored) -> Scored:
+        """Remove components one at a time while the score rises."""
+        current = self._drop_negligible(scored)
+        while current.structure.components and not self.is_stopped():
+            ranked = sorted(
+                self._estimator(current).estimate_removals(), key=by_score, reverse=True
+            )
+            fitted = []
+            for each in ranked[: self.tuning.n_settled // 2]:
+                known = self.found.get(self.key(each.structure))
+                fitted.append(known or self._fit(each.structure, self.tuning.n_screen_steps))
+                # The best estimate is a lower bound: if it is a gain, no others are needed.
+                if fitted[-1].score > current.score:
+                    break
+            best = max(fitted, key=by_score)
+            if best.score <= current.score:
+                break
+            current = best
+        return self.settle(current.structure)
+
+    def _drop_negligible(self, scored: Scored) -> Scored:
+        """Remove all components without an effect at once."""
+        losses = self._estimator(scored).removal_losses
+        removed = tuple(map(int, np.flatnonzero(losses < NEGLIGIBLE_LOSS)))
+        if not removed:
+            return scored
+        rest = Change(removed, ()).apply(scored.structure)
+        return self._fit(rest, self.tuning.n_screen_steps)
+
+    def _estimator(self, current: Scored) -> ChangeEstimator:
+        return ChangeEstimator(current, self.store, self.fitter, self.rule)
 
     def _fit(self, structure: Structure, n_steps: int) -> Scored:
         self.n_fits += 1

@@ -49,8 +49,12 @@ class ScoreRule:
         per_factor = self.per_component if is_quadratic(component) else self.per_factor
         return self.per_component + further * per_factor
 
+    def component_penalty(self, component: Component) -> float:
+        """Return the penalty of a component: of its parameters, and of its choice."""
+        return 0.5 * component.n_parameters * self.log_samples + self.structure_penalty(component)
+
     def __call__(self, fitted: Structure) -> Scored:
         """Return a fitted structure with its score."""
-        penalty = 0.5 * fitted.n_parameters * self.log_samples
-        penalty += math.fsum(map(self.structure_penalty, fitted.components))
+        penalty = 0.5 * self.log_samples  # of the noise variance
+        penalty += math.fsum(map(self.component_penalty, fitted.components))
         return Scored(fitted, fitted.objective + self.log_jacobian - penalty)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from relvec.kernels.expansions import Expansion, Harmonics, Kink, Product, Step
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.fit import StructureFitter
 from relvec.learning.structures.grammar import Grammar, log_start, period_of
+from relvec.learning.structures.memory import Keyed, StructureMemory, by_score
 from relvec.learning.structures.periods import PeriodFinder
 from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import SearchRows, TransformedTarget
@@ -23,12 +23,9 @@ from relvec.learning.structures.tuning import SearchTuning
 
 __all__ = ["SeriesSearch"]
 
-by_score = attrgetter("score")
-Keyed = dict[tuple[str, ...], Scored]
-
 
 @dataclass
-class SeriesSearch:
+class SeriesSearch(StructureMemory):
     """Search for the structure of a series under one transform of the targets.
 
     Parameters
@@ -81,6 +78,10 @@ class SeriesSearch:
         else:
             self.periods = self.period_finder.find_periods(self.target.values)
 
+    def key(self, structure: Structure) -> tuple[str, ...]:
+        """Identify a structure; periods and locations count."""
+        return self.grammar.key(structure)
+
     # ------------------------------------------------------------------ search
 
     def run(self) -> None:
@@ -110,36 +111,10 @@ class SeriesSearch:
             kept = [*settled, *(beam if level == 0 else [])]
             beam = sorted(kept, key=by_score, reverse=True)[: tuning.beam]
 
-    def list_best(self, number: int) -> list[Scored]:
-        """Return the best structures that were found."""
-        return sorted(self.found.values(), key=by_score, reverse=True)[:number]
-
-    def settle(self, structure: Structure, n_steps: int | None = None) -> Scored:
-        """Fit a structure well, and remember it."""
-        fitted = self._fit(structure, n_steps or self.tuning.n_settle_steps)
-        key = self.grammar.key(fitted.structure)
-        if key not in self.found or self.found[key].score < fitted.score:
-            self.found[key] = fitted
-        return fitted
-
-    def _fit(self, structure: Structure, n_steps: int) -> Scored:
-        self.n_fits += 1
-        return self.rule(self.fitter.fit(structure, n_steps))
-
-    def _screen(self, structures: Iterable[Structure]) -> list[Scored]:
-        """Fit structures that were not settled yet by a few steps."""
-        screened = []
-        for structure in structures:
-            if self.is_stopped():
-                break
-            if self.grammar.key(structure) not in self.found:
-                screened.append(self._fit(structure, self.tuning.n_screen_steps))
-        return screened
-
     def _drop_repetitions(self, pool: list[Scored]) -> list[Scored]:
         first: Keyed = {}
         for each in pool:
-            first.setdefault(self.grammar.key(each.structure), each)
+            first.setdefault(self.key(each.structure), each)
         return list(first.values())
 
     # ------------------------------------------------------------------ changes

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
 from relvec._typing import Matrix
 from relvec.kernels.expansions import Expansion, Line, Smooth
+from relvec.learning.structures.changes import Change
 from relvec.learning.structures.score import ScoreRule
 from relvec.learning.structures.structure import Component, Structure
 
-__all__ = ["Change", "TableGrammar", "TableScoreRule"]
+__all__ = ["TableGrammar", "TableScoreRule"]
 
 LENGTH_SCALE = 0.7
 """Initial length-scale; features range from -1 to 1."""
@@ -25,24 +25,18 @@ N_TERMS = {1: 16, 2: 8}
 length-scales are then 0.16 and 0.32."""
 
 
-class Change(NamedTuple):
-    """Components to remove from a structure, and components to add to it."""
-
-    removed: tuple[int, ...]
-    added: tuple[Component, ...]
-
-    def apply(self, structure: Structure) -> Structure:
-        """Return the changed structure."""
-        rest = (c for place, c in enumerate(structure.components) if place not in self.removed)
-        return structure.with_components([*rest, *self.added])
+FEW_FEATURES = 10.0
+"""Number of features up to which the penalty of a component is that of a series. Among more of
+them, the logarithm of their ratio to this number is added: by trials with noise alone."""
 
 
 @dataclass(frozen=True)
 class TableScoreRule(ScoreRule):
     """Score of structures of several features.
 
-    There are ``d (d - 1) / 2`` pairs of features and ``d`` main effects: the logarithm of their
-    ratio is the log prior odds against a pair in addition.
+    The log prior odds against a component grow with the logarithm of the number ``d`` of features.
+    There are ``d (d - 1) / 2`` pairs of them: the logarithm of the ratio of both numbers is added
+    for a pair.
     """
 
     n_features: int = 2
@@ -50,8 +44,9 @@ class TableScoreRule(ScoreRule):
     def structure_penalty(self, component: Component) -> float:
         """Return the log prior odds against a component."""
         further = len(component.factors) - 1
-        choices = math.log(max(1.0, 0.5 * (self.n_features - 1)))
-        return self.per_component + further * (self.per_factor + choices)
+        main = math.log(max(1.0, self.n_features / FEW_FEATURES))
+        pair = math.log(max(1.0, 0.5 * (self.n_features - 1)))
+        return self.per_component + main + further * (self.per_factor + pair)
 
 
 @dataclass(frozen=True)

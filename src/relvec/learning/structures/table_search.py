@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from relvec._typing import Vector
 from relvec.kernels.expansions import Expansion
 from relvec.learning.structures.columns import ColumnStore
-from relvec.learning.structures.component_evidence import compute_addition, compute_removal_losses
+from relvec.learning.structures.component_evidence import compute_addition
 from relvec.learning.structures.fit import StructureFitter
 from relvec.learning.structures.memory import Keyed, StructureMemory, by_score
 from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import SearchRows, TransformedTarget
 from relvec.learning.structures.score import Scored
 from relvec.learning.structures.structure import Component, Structure
-from relvec.learning.structures.table_grammar import Change, TableGrammar, TableScoreRule
+from relvec.learning.structures.table_grammar import TableGrammar, TableScoreRule
 from relvec.learning.structures.tuning import SearchTuning
 
 __all__ = ["TableSearch"]
 
-NEGLIGIBLE_LOSS = 0.01
-"""Components whose removal costs less evidence than this, in nats, are removed all at once."""
 MAX_PAIRS = 120
 """Largest number of pairs of features that are screened at a time: all pairs of 16 features."""
-
-
-class _Estimate(NamedTuple):
-    change: Change
-    score: float
-    """Score after the change with all other parameters held, a lower bound up to rounding."""
 
 
 @dataclass
@@ -97,12 +88,12 @@ class TableSearch(StructureMemory):
         if not effects or self.is_stopped():
             return
         everything = self.settle(Structure(tuple(effects), null.structure.log_noise))
-        best = max(self._eliminate(everything), null, key=by_score)
+        best = max(self.eliminate(everything), null, key=by_score)
         for _ in range(2 * self.tuning.max_levels):
             grown = self._grow(best)
             if grown is None or grown.score <= best.score + self.tuning.min_improvement:
                 return
-            best = max(self._eliminate(grown), grown, key=by_score)
+            best = max(self.eliminate(grown), grown, key=by_score)
 
     def list_alternatives(self, structure: Structure) -> list[Structure]:
         """Return the structure with one component removed or of another kind."""
@@ -127,76 +118,19 @@ class TableSearch(StructureMemory):
                 chosen.append(Component(component.product, -1.5))
         return chosen
 
-    # ------------------------------------------------------------------ elimination
-
-    def _eliminate(self, scored: Scored) -> Scored:
-        """Remove and simplify components while the score rises."""
-        current = self._drop_negligible(scored)
-        while current.structure.components and not self.is_stopped():
-            posterior = ColumnPosterior(current.structure, self.store)
-            losses = compute_removal_losses(posterior)
-            changes = [Change((place,), ()) for place in range(len(losses))]
-            estimates = [
-                self._estimate(change, current, -loss)
-                for change, loss in zip(changes, losses, strict=True)
-            ]
-            trials = self._fit_best(current, estimates)
-            best = max(trials, key=by_score, default=current)
-            if best.score <= current.score:
-                break
-            current = self._drop_negligible(best)
-        return self.settle(current.structure)
-
-    def _drop_negligible(self, scored: Scored) -> Scored:
-        """Remove all components without an effect at once."""
-        losses = compute_removal_losses(ColumnPosterior(scored.structure, self.store))
-        removed = tuple(map(int, np.flatnonzero(losses < NEGLIGIBLE_LOSS)))
-        if not removed:
-            return scored
-        rest = Change(removed, ()).apply(scored.structure)
-        return self._fit(rest, self.tuning.n_screen_steps)
-
-    def _fit_best(self, current: Scored, estimates: Sequence[_Estimate]) -> list[Scored]:
-        """Fit the best change by a few steps; more of them unless its estimate is a gain."""
-        ranked = sorted(estimates, key=by_score, reverse=True)
-        n_trials = 1 if ranked and ranked[0].score > current.score else self.tuning.n_settled // 2
-        return self._screen_all(each.change.apply(current.structure) for each in ranked[:n_trials])
-
-    def _screen_all(self, structures: Iterable[Structure]) -> list[Scored]:
-        """Fit structures by a few steps, or return what was settled."""
-        screened = []
-        for structure in structures:
-            if self.is_stopped():
-                break
-            known = self.found.get(self.key(structure))
-            screened.append(known or self._fit(structure, self.tuning.n_screen_steps))
-        return screened
-
-    def _estimate(self, change: Change, current: Scored, gain: float) -> _Estimate:
-        """Return the score after a change by which the log evidence rises by `gain`."""
-        removed = [current.structure.components[place] for place in change.removed]
-        saved = sum(map(self._penalty, removed)) - sum(map(self._penalty, change.added))
-        return _Estimate(change, current.score + gain + saved)
-
-    def _penalty(self, component: Component) -> float:
-        half_log = 0.5 * self.rule.log_samples
-        return half_log * component.n_parameters + self.rule.structure_penalty(component)
-
-    # ------------------------------------------------------------------ additions
-
     def _grow(self, current: Scored) -> Scored | None:
-        """Return the best structure that one change leads to."""
+        """Return the best structure that one addition or replacement leads to."""
         structure = current.structure
-        estimates = [
-            self._estimate_addition(change, current)
-            for change in [
-                *self.grammar.additions(structure, MAX_PAIRS),
-                *self.grammar.replacements(structure),
-            ]
-            if self.grammar.allows(change.apply(structure))
+        changes = [
+            *self.grammar.additions(structure, MAX_PAIRS),
+            *self.grammar.replacements(structure),
         ]
-        ranked = sorted(estimates, key=by_score, reverse=True)[: 2 * self.tuning.n_settled]
-        screened = self._screen(each.change.apply(structure) for each in ranked)
+        allowed = (each for each in changes if self.grammar.allows(each.apply(structure)))
+        estimates = sorted(
+            self._estimator(current).estimate_additions(allowed), key=by_score, reverse=True
+        )
+        n_screened = 2 * self.tuning.n_settled
+        screened = self._screen(each.structure for each in estimates[:n_screened])
         screened.sort(key=by_score, reverse=True)
         settled = []
         for each in screened[: self.tuning.n_settled // 2]:
@@ -204,14 +138,3 @@ class TableSearch(StructureMemory):
                 break
             settled.append(self.settle(each.structure))
         return max(settled, key=by_score, default=None)
-
-    def _estimate_addition(self, change: Change, current: Scored) -> _Estimate:
-        """Estimate a change with one added component."""
-        rest = Change(change.removed, ()).apply(current.structure)
-        posterior = ColumnPosterior(rest, self.store)
-        log_evidence = self.fitter.compute_log_evidence(rest)
-        (component,) = change.added
-        addition = compute_addition(component, posterior, self.store)
-        started = Change(change.removed, (addition.component,))
-        gain = log_evidence + addition.gain - current.structure.log_evidence
-        return self._estimate(started, current, gain)
