@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from relvec.kernels.expansions import Expansion, Line, Product, SlopeWalk, Smooth, Walk
 from relvec.learning.structures.changes import Change
@@ -18,8 +19,10 @@ N_PERIODS = 3
 FEW_TERMS: dict[type[Expansion], int] = {Smooth: 40, Walk: 60, SlopeWalk: 30}
 """Terms of trends in the first model, which costs the third power of all columns."""
 FEW_TERMS_OF_FACTORS: dict[type[Expansion], int] = {Smooth: 20, Walk: 20}
-N_ROUNDS = 4
-"""Largest number of changes after the elimination."""
+N_SEED_PERIODS = 2
+"""Number of candidate periods in combinations of a trend and a season."""
+N_STARTS = 2
+"""Number of structures whose changes are tried at each level."""
 
 
 @dataclass
@@ -31,19 +34,40 @@ class FastSeriesSearch(SeriesSearch):
     best structure only, compared by the evidence at the present values of all other parameters.
     """
 
+    _changed: set[Structure] = field(default_factory=set)
+
     def run(self) -> None:
         """Search; what is fitted is in `found`."""
-        best = self.settle(Structure())
+        null = self.settle(Structure())
+        self._start(null.structure.log_noise)
+        for _ in range(self.tuning.max_levels):
+            best = self.list_best(1)[0]
+            for start in self._list_unchanged():
+                changed = self._change(start)
+                if changed is not None and changed.score > start.score:
+                    self.eliminate(changed)
+            if self.list_best(1)[0].score <= best.score + self.tuning.min_improvement:
+                break
+            self._polish_periods(self.list_best(1)[0])
+
+    def _list_unchanged(self) -> list[Scored]:
+        """Return those of the best structures whose changes were not tried."""
+        starts = [each for each in self.list_best(N_STARTS) if each.structure not in self._changed]
+        self._changed.update(each.structure for each in starts)
+        return starts
+
+    def _start(self, log_noise: float) -> None:
+        """Fit what remains of all components at once, and the best combinations of a trend and a season."""
         everything = self._make_everything()
         if everything and not self.is_stopped():
-            rest = self._eliminate_coarse(everything, best.structure.log_noise)
-            best = max(best, self._polish_periods(self.settle(rest)), key=by_score)
-        for _ in range(N_ROUNDS):
-            changed = self._change(best)
-            if changed is None or changed.score <= best.score + self.tuning.min_improvement:
-                break
-            best = max(changed, self.eliminate(changed), key=by_score)
-        self._polish_periods(best)
+            rest = self._eliminate_coarse(everything, log_noise)
+            self.settle(rest)
+        seeds = self._screen(self.grammar.make_seeds(self.periods[:N_SEED_PERIODS]))
+        seeds.sort(key=by_score, reverse=True)
+        for seed in seeds[:N_STARTS]:
+            if not self.is_stopped():
+                self.settle(seed.structure)
+        self._polish_periods(self.list_best(1)[0])
 
     # ------------------------------------------------------------------ elimination
 
@@ -75,7 +99,8 @@ class FastSeriesSearch(SeriesSearch):
     def _change(self, current: Scored) -> Scored | None:
         """Return the best structure that one change leads to."""
         structure = current.structure
-        changes = [Change.between(structure, each) for each in self._list_changes(structure)]
+        neighbours = [*self._list_changes(structure), *_simplify(structure)]
+        changes = [Change.between(structure, each) for each in neighbours]
         estimates = self._estimator(current).estimate_additions(
             each for each in changes if each.added and each.can_be_estimated
         )
@@ -101,3 +126,14 @@ def _coarsen(component: Component) -> Component:
         for each in component.factors
     )
     return Component(Product(factors), component.log_variance)
+
+
+def _simplify(structure: Structure) -> Iterator[Structure]:
+    """Return the structure with one factor less in one of its products."""
+    have = [component.kinds for component in structure.components]
+    for place, component in enumerate(structure.components):
+        for left_out in range(len(component.factors) if len(component.factors) > 1 else 0):
+            factors = component.factors[:left_out] + component.factors[left_out + 1 :]
+            simpler = Component(Product(factors), component.log_variance)
+            if simpler.kinds not in have:
+                yield structure.with_replaced(place, simpler)
