@@ -120,7 +120,9 @@ def test_features_of_one_and_of_two_values():
 
 def test_key_tells_features_apart_and_ignores_parameters():
     one = Structure((Component.of(Line()), Component.of(Line(feature=1))))
-    swapped = Structure((Component.of(Line(feature=1), log_variance=1.0), Component.of(Line())), 0.5)
+    swapped = Structure(
+        (Component.of(Line(feature=1), log_variance=1.0), Component.of(Line())), 0.5
+    )
     other = Structure((Component.of(Line()), Component.of(Line(feature=2))))
     assert TableGrammar.key(one) == TableGrammar.key(swapped) != TableGrammar.key(other)
 
@@ -129,7 +131,9 @@ def test_key_tells_features_apart_and_ignores_parameters():
 def test_only_allowed_factors_are_used(allowed):
     X, y = friedman(7, 80)
     found = search(X, y, allowed=frozenset(allowed))
-    kinds = {kind for each in found.list_best(100) for c in each.structure.components for kind in c.kinds}
+    kinds = {
+        kind for each in found.list_best(100) for c in each.structure.components for kind in c.kinds
+    }
     assert kinds == allowed - {Walk}
 
 

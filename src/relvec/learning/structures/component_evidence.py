@@ -74,9 +74,7 @@ def compute_addition(
     """
     design = store.design(posterior.structure.with_added(component))
     own = slice(-component.product.n_columns, None)
-    white = solve_lower(
-        posterior.lower, np.asfortranarray(design.gram[own][:, posterior.used].T)
-    )
+    white = solve_lower(posterior.lower, np.asfortranarray(design.gram[own][:, posterior.used].T))
     s = design.gram[own, own] - white.T @ white
     q = design.correlation[own] - design.gram[own][:, posterior.used] @ posterior.mean
     log_scale = component.product.log_spectrum() + design.log_square[own]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from relvec.kernels.expansions import Expansion, Line, Product, SlopeWalk, Smooth, Walk
-from relvec.learning.structures.changes import Change
+from relvec.kernels.expansions import Expansion, Harmonics, Line, Product, SlopeWalk, Smooth, Walk
+from relvec.learning.structures.changes import Change, Estimate
+from relvec.learning.structures.grammar import TRENDS
 from relvec.learning.structures.memory import by_score
 from relvec.learning.structures.score import Scored
 from relvec.learning.structures.search import SeriesSearch
@@ -19,8 +20,6 @@ N_PERIODS = 3
 FEW_TERMS: dict[type[Expansion], int] = {Smooth: 40, Walk: 60, SlopeWalk: 30}
 """Terms of trends in the first model, which costs the third power of all columns."""
 FEW_TERMS_OF_FACTORS: dict[type[Expansion], int] = {Smooth: 20, Walk: 20}
-N_SEED_PERIODS = 2
-"""Number of candidate periods in combinations of a trend and a season."""
 N_STARTS = 2
 """Number of structures whose changes are tried at each level."""
 
@@ -61,13 +60,31 @@ class FastSeriesSearch(SeriesSearch):
         everything = self._make_everything()
         if everything and not self.is_stopped():
             rest = self._eliminate_coarse(everything, log_noise)
-            self.settle(rest)
-        seeds = self._screen(self.grammar.make_seeds(self.periods[:N_SEED_PERIODS]))
-        seeds.sort(key=by_score, reverse=True)
-        for seed in seeds[:N_STARTS]:
+            self._polish_periods(self.settle(rest))
+        seeds = sorted(self._estimate_seeds(), key=by_score, reverse=True)
+        screened = self._screen(each.structure for each in seeds[: 2 * self.tuning.n_settled])
+        screened.sort(key=by_score, reverse=True)
+        for seed in screened[:N_STARTS]:
             if not self.is_stopped():
-                self.settle(seed.structure)
-        self._polish_periods(self.list_best(1)[0])
+                self._polish_periods(self.settle(seed.structure))
+
+    def _estimate_seeds(self) -> Iterator[Estimate]:
+        """Fit every trend, and estimate its score with a season of every candidate period."""
+        grammar = self.grammar
+        trends = [(grammar.trend(kind),) for kind in TRENDS]
+        trends.append((grammar.line(), grammar.quadratic()))
+        seasons = [
+            Change((), (grammar.season(period, *others),))
+            for period in self.periods
+            for others in ((), (Line,))
+        ]
+        for trend in trends:
+            structure = Structure(trend)
+            if grammar.allows(structure) and not self.is_stopped():
+                estimator = self._estimator(self.settle(structure))
+                yield from estimator.estimate_additions(
+                    each for each in seasons if grammar.allows(each.apply(structure))
+                )
 
     # ------------------------------------------------------------------ elimination
 
@@ -99,7 +116,7 @@ class FastSeriesSearch(SeriesSearch):
     def _change(self, current: Scored) -> Scored | None:
         """Return the best structure that one change leads to."""
         structure = current.structure
-        neighbours = [*self._list_changes(structure), *_simplify(structure)]
+        neighbours = [*self._list_changes(structure), *self._simplify(structure)]
         changes = [Change.between(structure, each) for each in neighbours]
         estimates = self._estimator(current).estimate_additions(
             each for each in changes if each.added and each.can_be_estimated
@@ -115,6 +132,29 @@ class FastSeriesSearch(SeriesSearch):
             settled.append(self.settle(each.structure))
         return max(settled, key=by_score, default=None)
 
+    def _simplify(self, structure: Structure) -> list[Structure]:
+        """Return the structure with one factor less in a product, or with a parabola as trend."""
+        simpler = []
+        for place, component in enumerate(structure.components):
+            # The first factor, such as a season, is what the others modulate.
+            for left_out in range(1, len(component.factors)):
+                factors = component.factors[:left_out] + component.factors[left_out + 1 :]
+                reduced = Component(Product(factors), component.log_variance)
+                simpler.append(structure.with_replaced(place, reduced))
+            if component.kinds in ((Smooth,), (Walk,), (SlopeWalk,)):
+                rest = [
+                    each
+                    for each in structure.without(place).components
+                    if set(each.kinds) != {Line}
+                ]
+                parabola = [self.grammar.line(), self.grammar.quadratic()]
+                simpler.append(structure.with_components([*rest, *parabola]))
+        return [each for each in simpler if self._is_new(each)]
+
+    def _is_new(self, structure: Structure) -> bool:
+        kinds = [each.kinds for each in structure.components if Harmonics not in each.kinds]
+        return self.grammar.allows(structure) and len(set(kinds)) == len(kinds)
+
 
 def _coarsen(component: Component) -> Component:
     """Return a component with fewer terms."""
@@ -126,14 +166,3 @@ def _coarsen(component: Component) -> Component:
         for each in component.factors
     )
     return Component(Product(factors), component.log_variance)
-
-
-def _simplify(structure: Structure) -> Iterator[Structure]:
-    """Return the structure with one factor less in one of its products."""
-    have = [component.kinds for component in structure.components]
-    for place, component in enumerate(structure.components):
-        for left_out in range(len(component.factors) if len(component.factors) > 1 else 0):
-            factors = component.factors[:left_out] + component.factors[left_out + 1 :]
-            simpler = Component(Product(factors), component.log_variance)
-            if simpler.kinds not in have:
-                yield structure.with_replaced(place, simpler)
