@@ -20,6 +20,7 @@ N_PERIODS = 3
 FEW_TERMS: dict[type[Expansion], int] = {Smooth: 40, Walk: 60, SlopeWalk: 30}
 """Terms of trends in the first model, which costs the third power of all columns."""
 FEW_TERMS_OF_FACTORS: dict[type[Expansion], int] = {Smooth: 20, Walk: 20}
+"""Terms of trends that multiply a season in the first model."""
 N_STARTS = 2
 """Number of structures whose changes are tried at each level."""
 
@@ -29,8 +30,9 @@ class FastSeriesSearch(SeriesSearch):
     """Search for the structure of a series by elimination; see `SeriesSearch` for the parameters.
 
     All trends and seasons are fitted at once, with one variance for each component, and removed one
-    at a time while the score rises. Then the same changes as in `SeriesSearch` are tried on the
-    best structure only, compared by the evidence at the present values of all other parameters.
+    at a time while the score rises. Trends with one season are further initialisations. Then the
+    changes of `SeriesSearch`, and simplifications, are tried on the best structures, compared by
+    the evidence at the present values of all other parameters before any is fitted.
     """
 
     _changed: set[Structure] = field(default_factory=set)
@@ -56,7 +58,7 @@ class FastSeriesSearch(SeriesSearch):
         return starts
 
     def _start(self, log_noise: float) -> None:
-        """Fit what remains of all components at once, and the best combinations of a trend and a season."""
+        """Fit what an elimination leaves, and the best combinations of a trend and a season."""
         everything = self._make_everything()
         if everything and not self.is_stopped():
             rest = self._eliminate_coarse(everything, log_noise)
@@ -71,15 +73,15 @@ class FastSeriesSearch(SeriesSearch):
     def _estimate_seeds(self) -> Iterator[Estimate]:
         """Fit every trend, and estimate its score with a season of every candidate period."""
         grammar = self.grammar
-        trends = [(grammar.trend(kind),) for kind in TRENDS]
-        trends.append((grammar.line(), grammar.quadratic()))
+        trends = [[grammar.trend(kind)] for kind in TRENDS]
+        trends.append([grammar.line(), grammar.quadratic()])
         seasons = [
             Change((), (grammar.season(period, *others),))
             for period in self.periods
             for others in ((), (Line,))
         ]
         for trend in trends:
-            structure = Structure(trend)
+            structure = Structure(tuple(trend))
             if grammar.allows(structure) and not self.is_stopped():
                 estimator = self._estimator(self.settle(structure))
                 yield from estimator.estimate_additions(
