@@ -104,7 +104,7 @@ def test_simpler_structures():
     found = search(*make_series("none", 5, 40))
     season = Component.of(Harmonics(period=0.5), Walk(n_terms=12), Line(origin=-1.0))
     structure = Structure((season, found.grammar.walk()))
-    names = {each.name() for each in found._simplify(structure)}
+    names = {each.name() for each in found.grammar.list_simplifications(structure)}
     assert names == {
         "PER x LIN + RW",
         "PER x RW + RW",

@@ -92,9 +92,10 @@ class SeriesSearch(StructureMemory):
         if len(self.found) == 1:
             seeds = self.grammar.make_seeds(self.periods[: tuning.n_seed_periods])
             screened = sorted(self._screen(seeds), key=by_score, reverse=True)
-            settled = [self.settle(each.structure) for each in screened[: tuning.beam + 1]]
-            # With an inexact period, products that correct its drift would seem to be needed.
-            self._polish_periods(max(settled, key=by_score, default=null))
+            for each in screened[: tuning.beam + 1]:
+                self.settle(each.structure)
+        # With an inexact period, products that correct its drift would seem to be needed.
+        self._polish_periods(self.list_best(1)[0])
         # Of an earlier run that was ended, the best structures are where the search goes on.
         beam = list(dict.fromkeys([*self.list_best(tuning.beam), null]))
         for level in range(tuning.max_levels):
