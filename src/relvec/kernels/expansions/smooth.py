@@ -10,7 +10,12 @@ import numpy as np
 from relvec._typing import Matrix, Vector
 from relvec.kernels.expansions.base import Expansion
 
-__all__ = ["LOWEST_LOG_VARIANCE", "Smooth"]
+__all__ = ["END_DISTANCE", "LOWEST_LOG_VARIANCE", "Smooth"]
+
+END_DISTANCE = 2.0
+"""Length-scales from the ends of the interval, where functions vanish. At this distance ``d`` the
+variance is that of the prior: ``1 - exp(-2 d^2)``, by reflection at the end, differs from one by
+3e-4."""
 
 LOWEST_LOG_VARIANCE = -60.0
 """Lower bound of log spectra: a variance of exp(-60) is zero to working precision, and its logarithm
@@ -42,8 +47,8 @@ class Smooth(Expansion):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """The inner half of what lies between the training inputs and the ends of the interval."""
-        end = 0.5 * (1.0 + self.half_width)
+        """What is two length-scales away from the ends; at least the training inputs."""
+        end = max(1.0, self.half_width - END_DISTANCE * self.length_scale)
         return -end, end
 
     @property
