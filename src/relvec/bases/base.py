@@ -284,4 +284,6 @@ class Basis(BaseEstimator, ABC):
         """
         from relvec.bases.series.product import multiply_bases
 
-        return multiply_bases(self, other) if isinstance(other, Basis) else NotImplemented
+        if not isinstance(other, Basis):
+            return NotImplemented
+        return multiply_bases(self, other)

@@ -128,12 +128,13 @@ class BasisOptions(BasisMixin):
         kernel as it is.
     precision : {"auto", "atom", "tied"}, default="auto"
         Prior precisions of the weights. "auto" is "tied" for bases with a prior spectrum, such as
-        `SmoothBasis` and `PeriodicBasis`, else "atom". "atom" is one for each basis function (automatic relevance
-        determination), which removes most of them. "tied" is one for each basis of a sum such as
-        ``KernelBasis(RBF(2.0)) + KernelBasis(RBF(0.5))``, and one for a single basis: each basis
-        stays in the model with all its functions, or is removed. The model is not sparse, but where
-        kernels have several length-scales its error bars cover. It needs the flat prior. Kernels
-        share the precision as they are, explicit columns after scaling to unit variance.
+        `SmoothBasis` and `PeriodicBasis`, else "atom". "atom" is one for each basis function
+        (automatic relevance determination), which removes most of them. "tied" is one for each
+        basis of a sum such as ``KernelBasis(RBF(2.0)) + KernelBasis(RBF(0.5))``, and one for a
+        single basis: each basis stays in the model with all its functions, or is removed. The model
+        is not sparse, but where kernels have several length-scales its error bars cover. It needs
+        the flat prior. Kernels share the precision as they are, as do columns with a prior
+        spectrum; other explicit columns share it after scaling to unit variance.
     """
 
     basis: Basis | None = option(default=None, kw_only=False)

@@ -121,8 +121,8 @@ def resolve_latent_solver(
         _check_tied(solver)
         if n_latent > 1:
             raise ValueError(
-                'precision="tied" is for binary models; with more than two classes use '
-                'multi_class="one_vs_rest".'
+                'precision="tied", the default for bases with a prior spectrum, is for binary '
+                'models; with more than two classes use multi_class="one_vs_rest".'
             )
         return TiedLaplaceSolver()
     if not isinstance(solver, str):
@@ -195,8 +195,8 @@ def read_precision(options: Any, prior: Prior, basis: Basis) -> str:
         )
     if not isinstance(options.min_gain, str):
         raise ValueError(
-            f'precision="tied"{reason} needs min_gain="auto", because basis functions are not removed one '
-            f"by one; got {options.min_gain!r}."
+            f'precision="tied"{reason} needs min_gain="auto", because basis functions are not '
+            f"removed one by one; got {options.min_gain!r}."
         )
     return precision
 
@@ -204,7 +204,8 @@ def read_precision(options: Any, prior: Prior, basis: Basis) -> str:
 def _check_tied(solver: object) -> None:
     if not (isinstance(solver, str) and solver == "auto"):
         raise ValueError(
-            f'precision="tied" has its own solver and needs solver="auto"; got {solver!r}.'
+            'precision="tied", the default for bases with a prior spectrum, has its own solver and '
+            f'needs solver="auto"; got {solver!r}.'
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix
 from relvec.bases.base import Atoms
-from relvec.bases.series.scaling import SeriesScales
+from relvec.bases.series.scaling import SeriesScaling
 from relvec.kernels.expansions import (
     Expansion,
     Harmonics,
@@ -39,7 +39,7 @@ class SeriesAtoms(Atoms):
     ----------
     product : Product
         Expansions of covariance functions of scaled features, and their product.
-    scales : SeriesScales
+    scaling : SeriesScaling
         Scaling of the features.
     index : ndarray of shape (n_atoms,)
         Columns of the product.
@@ -58,7 +58,7 @@ class SeriesAtoms(Atoms):
     """
 
     product: Product
-    scales: SeriesScales
+    scaling: SeriesScaling
     index: IndexArray
 
     def __len__(self) -> int:
@@ -66,7 +66,7 @@ class SeriesAtoms(Atoms):
 
     def evaluate(self, X: Any) -> Matrix:
         """Evaluate the columns at the rows of `X`."""
-        U = self.scales.apply(X)
+        U = self.scaling.apply(X)
         factors = self.product.factors
         places = np.unravel_index(self.index, [factor.n_columns for factor in factors])
         total = np.ones((len(U), len(self)))
@@ -77,12 +77,12 @@ class SeriesAtoms(Atoms):
 
     def subset(self, index: IndexArray) -> SeriesAtoms:
         """Return the atoms at positions `index`."""
-        return SeriesAtoms(self.product, self.scales, self.index[index])
+        return SeriesAtoms(self.product, self.scaling, self.index[index])
 
     def find_used_features(self, n_features: int) -> BoolArray:
         """Return the features of the factors, the same for all atoms."""
         used = np.zeros(n_features, dtype=bool)
-        used[self.scales.features] = True
+        used[self.scaling.features] = True
         return np.tile(used, (len(self), 1))
 
     def names(self, feature_names: Sequence[str]) -> list[str]:
@@ -96,8 +96,8 @@ class SeriesAtoms(Atoms):
         return [" x ".join(names) for names in zip(*parts, strict=True)]
 
     def _name_columns(self, factor: Expansion, name: str, places: IndexArray) -> list[str]:
-        number = int(np.flatnonzero(self.scales.features == factor.feature)[0])
-        centre, half_range = self.scales.centre[number], self.scales.half_range[number]
+        number = int(np.flatnonzero(self.scaling.features == factor.feature)[0])
+        centre, half_range = self.scaling.centre[number], self.scaling.half_range[number]
         if isinstance(factor, Harmonics):
             n = factor.n_harmonics
             where = f"({name}, period {factor.period * half_range:.4g})"

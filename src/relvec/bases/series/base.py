@@ -13,7 +13,7 @@ from relvec._checks import check_integer
 from relvec._typing import Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.bases.series.atoms import SeriesAtoms
-from relvec.bases.series.scaling import FeatureScale, SeriesScales, measure_features
+from relvec.bases.series.scaling import FeatureScale, SeriesScaling, measure_features
 from relvec.dictionaries import DenseDictionary
 from relvec.kernels.expansions import Expansion, Product
 
@@ -101,7 +101,7 @@ class SeriesBasis(Basis):
         variance = product.log_spectrum()
         index = np.flatnonzero(variance > variance.max() + NEGLIGIBLE_LOG_RATIO)
         return bind_atoms(
-            SeriesAtoms(product, SeriesScales.of(scales), index), X, self.has_prior_spectrum
+            SeriesAtoms(product, SeriesScaling.of(scales), index), X, self.has_prior_spectrum
         )
 
 

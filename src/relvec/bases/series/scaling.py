@@ -10,7 +10,7 @@ import numpy as np
 from relvec._checks import check_dense
 from relvec._typing import IndexArray, Matrix, Vector
 
-__all__ = ["FeatureScale", "SeriesScales"]
+__all__ = ["FeatureScale", "SeriesScaling"]
 
 SPACING_QUANTILE = 0.02
 """Irregular inputs resolve periods below twice their median distance, so their spacing is a low
@@ -46,7 +46,7 @@ class FeatureScale:
 
 
 @dataclass(frozen=True, eq=False)
-class SeriesScales:
+class SeriesScaling:
     """Scaling of the features that a basis uses.
 
     Parameters
@@ -62,7 +62,7 @@ class SeriesScales:
     half_range: Vector
 
     @classmethod
-    def of(cls, scales: dict[int, FeatureScale]) -> SeriesScales:
+    def of(cls, scales: dict[int, FeatureScale]) -> SeriesScaling:
         """Collect the scaling of some features."""
         features = np.array(sorted(scales), dtype=np.intp)
         return cls(

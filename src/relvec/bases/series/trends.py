@@ -12,7 +12,7 @@ from relvec._typing import Vector
 from relvec.bases.base import BoundBasis
 from relvec.bases.series.atoms import SeriesAtoms
 from relvec.bases.series.base import FactorBasis, bind_atoms, find_n_terms
-from relvec.bases.series.scaling import FeatureScale, SeriesScales
+from relvec.bases.series.scaling import FeatureScale, SeriesScaling
 from relvec.bases.union import UnionAtoms
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels.expansions import Expansion, Line, Product, SlopeWalk, Smooth, Walk
@@ -198,7 +198,8 @@ class SlopeWalkBasis(WalkBasis):
         product.
     extension : float, default=0.5
         How far on either side of the training inputs the slope wanders, in units of their range.
-        Farther away the level keeps its value at the end: enlarge it for forecasts beyond.
+        Farther away only the line continues, and what wanders keeps its value at the end: enlarge
+        it for forecasts beyond.
 
     Notes
     -----
@@ -242,7 +243,7 @@ class SlopeWalkBasis(WalkBasis):
         Rows of zero weight and the random state have no influence.
         """
         wander = super().bind(X, sample_weight=sample_weight)
-        scales = SeriesScales.of(self.measure(X, sample_weight))
+        scales = SeriesScaling.of(self.measure(X, sample_weight))
         line = SeriesAtoms(Product((Line(feature=self.feature),)), scales, np.zeros(1, np.intp))
         bound = bind_atoms(line, X, has_spectrum=True)
         n_atoms = len(wander.atoms) + 1

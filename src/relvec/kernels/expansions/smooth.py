@@ -18,8 +18,8 @@ variance is that of the prior: ``1 - exp(-2 d^2)``, by reflection at the end, di
 3e-4."""
 
 LOWEST_LOG_VARIANCE = -60.0
-"""Lower bound of log spectra: a variance of exp(-60) is zero to working precision, and its logarithm
-is finite."""
+"""Lower bound of log spectra: a variance of exp(-60) is zero to working precision, and its
+logarithm is finite."""
 
 
 @dataclass(frozen=True, kw_only=True)

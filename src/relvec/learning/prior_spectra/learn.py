@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import SeriesBasis, SlopeWalkBasis, SmoothBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
-from relvec.bases.series.scaling import FeatureScale, SeriesScales
+from relvec.bases.series.scaling import FeatureScale, SeriesScaling
 from relvec.kernels.expansions import Expansion, Line, Product, Smooth
 from relvec.learning.prior_spectra.fixed import Given, Held
 from relvec.learning.structures.columns import ColumnStore
@@ -171,7 +171,7 @@ class _Learner:
         for part in self.parts:
             if isinstance(part, SeriesBasis):
                 self.scales |= part.measure(X, weight)
-        blocks = [SeriesScales.of(self.scales).apply(X)]
+        blocks = [SeriesScaling.of(self.scales).apply(X)]
         self.given: dict[int, Given] = {}
         for number, part in enumerate(self.parts):
             if not isinstance(part, SeriesBasis):
