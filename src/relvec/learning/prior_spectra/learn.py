@@ -44,7 +44,11 @@ class SpectrumTuning:
     """Change of log length-scales up to which the columns are not made anew; their interval and
     their number depend on the length-scale."""
     spare_terms: float = 1.5
-    """Factor of the number of columns, so that length-scales can become shorter."""
+    """Factor of the number of columns, so that length-scales can become shorter; not in products,
+    which have many columns."""
+    least_in_product: float = 0.3
+    """Smallest initial length-scale in products, for the same reason. From there length-scales can
+    become shorter whenever the columns are made anew."""
     max_components: int = 300
     """Principal components of a basis without a spectrum."""
 
@@ -200,6 +204,8 @@ class _Learner:
         """Return a part with an initial length-scale of smooth functions."""
         if not isinstance(part, SeriesBasis):
             return part
+        if len(part.factor_bases) > 1:
+            length = max(length, _TUNING.least_in_product)
         factors = [
             replace(each, length_scale=length) if isinstance(each, Smooth) else each
             for each in part.expand(self.scales).factors
@@ -241,7 +247,7 @@ class _Learner:
         for basis, factor in zip(original.factor_bases, expanded, strict=True):
             if not basis.is_unset:
                 factor = Held(feature=factor.feature, inner=factor)
-            elif isinstance(basis, SmoothBasis) and basis.n_terms is None:
+            elif isinstance(part, SmoothBasis) and part.n_terms is None:
                 assert isinstance(factor, Smooth)
                 factor = replace(factor, n_terms=math.ceil(_TUNING.spare_terms * factor.n_terms))
             factors.append(factor)
