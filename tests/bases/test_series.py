@@ -114,10 +114,12 @@ def test_columns_are_constant_beyond_the_reach(basis):
 def test_products():
     season, ramp, walk = PeriodicBasis(1.0), RampBasis(), WalkBasis()
     product = season * ramp
-    assert isinstance(product, ProductBasis) and product.part_name == "PeriodicBasis * RampBasis"
+    assert isinstance(product, ProductBasis)
+    assert product.part_name == "PeriodicBasis * RampBasis"
     assert len((product * walk).factors) == len((season * (ramp * walk)).factors) == 3
     several = season * (ramp + walk)
-    assert isinstance(several, UnionBasis) and len(several.bases) == 2
+    assert isinstance(several, UnionBasis)
+    assert len(several.bases) == 2
     columns = product.bind(X).atoms.evaluate(X)
     expected = season.bind(X).atoms.evaluate(X) * ramp.bind(X).atoms.evaluate(X)
     assert columns == pytest.approx(expected)

@@ -50,7 +50,8 @@ def trend_and_season():
 def test_sum_of_trend_and_season():
     X, y = sample()
     model = SparseBayesRegressor(trend_and_season()).fit(X, y)
-    assert model.precision == "auto" and model.converged_
+    assert model.precision == "auto"
+    assert model.converged_
     assert model.basis.bases[0].length_scale is None  # parameters of the estimator stay
     assert model.basis_.bases[0].length_scale > 0.0
     assert 0.2 < model.basis_.bases[1].length_scale < 3.0
@@ -170,7 +171,8 @@ def test_precision():
         SparseBayesRegressor(LinearBasis() + basis, precision="atom").fit(X, y)
     # Single columns have no spectrum: they are selected one by one.
     shapes = SparseBayesRegressor(RampBasis() + StepBasis(40.0) + StepBasis(80.0)).fit(X, y)
-    assert "basis_" not in vars(shapes) and shapes.atom_names() == ["ramp(x0, 0)"]
+    assert "basis_" not in vars(shapes)
+    assert shapes.atom_names() == ["ramp(x0, 0)"]
     assert SparseBayesRegressor().precision == "auto"
 
 
@@ -255,7 +257,8 @@ def test_classifier_and_counts():
     assert classifier.score(MONTHS, labels) > 0.85
     counts = rng.poisson(np.exp(1.0 + season(MONTHS[:, 0])))
     model = SparseBayesCountRegressor(SlopeWalkBasis() + PeriodicBasis(12.0)).fit(MONTHS, counts)
-    assert model.score(MONTHS, counts) > 0.6 and len(np.unique(model.weight_precision_)) <= 3
+    assert model.score(MONTHS, counts) > 0.6
+    assert len(np.unique(model.weight_precision_)) <= 3
     with pytest.raises(ValueError, match='precision="atom" does not fit'):
         SparseBayesCountRegressor(basis, precision="atom").fit(MONTHS, counts)
 
@@ -309,3 +312,22 @@ def test_coverage_in_range_and_of_forecasts(basis):
             shares.append(np.mean(np.abs(y[rows] - mean) < 1.96 * std))
     assert 0.90 <= np.mean(inside) <= 0.98
     assert 0.90 <= np.mean(ahead) <= 0.98
+
+
+@pytest.mark.slow
+def test_one_precision_per_column_does_not_cover():
+    """Forecasts of a level that wanders: why `precision="atom"` is an error."""
+    basis, covered = WalkBasis() + PeriodicBasis(12.0, length_scale=1.0), []
+    for seed in range(600, 612):
+        X, y = sample(seed, n=144, slope=0.0)
+        y = y + 0.15 * np.cumsum(np.random.default_rng(seed).normal(size=144))
+        columns = basis.bind(X[:120]).atoms.evaluate(X)
+        shares = []
+        for inputs, each in ((X, basis), (columns, LinearBasis())):
+            model = SparseBayesRegressor(each).fit(inputs[:120], y[:120])
+            mean, std = model.predict(inputs[120:], return_std=True)
+            shares.append(np.mean(np.abs(y[120:] - mean) < 1.96 * std))
+        covered.append(shares)
+    tied, single = np.mean(covered, axis=0)
+    assert tied > 0.85
+    assert single < tied - 0.2

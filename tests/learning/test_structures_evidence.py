@@ -89,7 +89,5 @@ def test_columns_have_the_evidence_of_the_exact_covariance(name):
 
 def test_noise_can_be_held():
     component = Component.of(Smooth())
-    fitter = StructureFitter(
-        ColumnStore(U, draw(component, 3)), 2.0 / N, noise_bounds=(-2.0, -2.0)
-    )
+    fitter = StructureFitter(ColumnStore(U, draw(component, 3)), 2.0 / N, noise_bounds=(-2.0, -2.0))
     assert fitter.fit(Structure((component,), log_noise=-2.0), 20).log_noise == -2.0
