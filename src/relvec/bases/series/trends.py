@@ -16,7 +16,6 @@ from relvec.bases.series.scaling import FeatureScale, SeriesScaling
 from relvec.bases.union import UnionAtoms
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels.expansions import Expansion, Line, Product, SlopeWalk, Smooth, Walk
-from relvec.kernels.expansions.smooth import END_DISTANCE
 
 __all__ = ["SlopeWalkBasis", "SmoothBasis", "WalkBasis"]
 
@@ -96,7 +95,7 @@ class SmoothBasis(FactorBasis):
         if self.length_scale is not None:
             given = check_positive("length_scale", self.length_scale, also="or None")
             length = given / scale.half_range
-        half_width = 1.0 + max(beyond, FORGETTING_DISTANCE * length) + END_DISTANCE * length
+        half_width = 1.0 + max(beyond, FORGETTING_DISTANCE * length) + Smooth.end_distance * length
         # Column k has the frequency k pi / (2 half_width).
         per_frequency = 2.0 * half_width / (math.pi * length)
         enough, least = (
