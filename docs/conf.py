@@ -105,6 +105,7 @@ EXAMPLES = [
     "texts.py",
     "smoothness_priors.py",
     "tied_precisions.py",
+    "trend_and_season.py",
     "local_optima.py",
     "assessing.py",
     "sampling.py",

@@ -93,7 +93,7 @@ class BaseSparseBayesRegressor(
         if options.target_transform is not None and noise is not None:
             raise ValueError(f"noise_variance={noise!r} {NO_KNOWN_NOISE}")
         default = {each.name: each.default for each in fields(options)}
-        precision = read_precision(options, prior)
+        precision = read_precision(options, prior, shared["basis"])
         resolve = partial(
             resolve_solver,
             options.solver,
@@ -270,8 +270,12 @@ class BaseSparseBayesRegressor(
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]
-        basis = plan.basis if fit.scaled is None else fit.scaled.basis
-        self._parts = bound.parts or (BasisPart(type(basis).__name__, self.n_atoms_),)
+        basis = plan.basis if fit.basis is None else fit.basis
+        # Only where the fit may have learnt parameters of the basis itself.
+        self.__dict__.pop("basis_", None)
+        if basis.has_prior_spectrum:
+            self.basis_ = basis
+        self._parts = bound.parts or (BasisPart(basis.part_name, self.n_atoms_),)
         union = np.unique(np.concatenate([*map(attrgetter("active"), outputs)]))
         rows = bound.source_row
         self.relevance_ = rows[union] if (rows >= 0).all() else union

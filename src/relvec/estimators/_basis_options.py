@@ -126,18 +126,22 @@ class BasisOptions(BasisMixin):
         Which length-scales to learn for the one `KernelBasis` in `basis`; see `RVMRegressor`.
         "auto" learns them if its `kernel` is a name and its `gamma` is the default. None uses the
         kernel as it is.
-    precision : {"atom", "tied"}, default="atom"
-        Prior precisions of the weights. "atom" is one for each basis function (automatic relevance
-        determination), which removes most of them. "tied" is one for each basis of a sum such as
-        ``KernelBasis(RBF(2.0)) + KernelBasis(RBF(0.5))``, and one for a single basis: each basis
-        stays in the model with all its functions, or is removed. The model is not sparse, but where
-        kernels have several length-scales its error bars cover. It needs the flat prior. Kernels
-        share the precision as they are, explicit columns after scaling to unit variance.
+    precision : {"auto", "atom", "tied"}, default="auto"
+        Prior precisions of the weights. "auto" is "tied" for bases with a prior spectrum, such as
+        `SmoothBasis` and `PeriodicBasis`, else "atom". "atom" is one for each basis function
+        (automatic relevance determination), which removes most of them. "tied" is one for each
+        basis of a sum such as ``KernelBasis(RBF(2.0)) + KernelBasis(RBF(0.5))``, and one for a
+        single basis: each basis stays in the model with all its functions, or is removed. The model
+        is not sparse, but where kernels have several length-scales its error bars cover. It needs
+        the flat prior. Kernels share the precision as they are, as do columns with a prior
+        spectrum; other explicit columns share it after scaling to unit variance.
     """
 
     basis: Basis | None = option(default=None, kw_only=False)
     length_scales: Any = option(default=None)
-    precision: str = option(default="atom", check=partial(check_choice, choices=("atom", "tied")))
+    precision: str = option(
+        default="auto", check=partial(check_choice, choices=("auto", "atom", "tied"))
+    )
 
     def _resolve_basis(self) -> Basis:
         if self.basis is None:

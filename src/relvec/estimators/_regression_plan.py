@@ -28,6 +28,7 @@ from relvec.estimators._target_transform import fit_transformed
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.prior_process import PriorProcess
+from relvec.learning.prior_spectra import has_unset_parameters, learn_prior_spectra
 from relvec.moments import Moments, compute_moments
 from relvec.priors import FlatPrior
 from relvec.solvers import (
@@ -76,8 +77,23 @@ class RegressionPlan(Plan[RegressionFit]):
         return fit_noise_model(self, super().run(data), data)
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
-        """Fit each output with the same candidate atoms."""
-        return self.fit_bound(self.bind_basis(basis, data), data)
+        """Learn hyper-parameters of the basis that are not set, and fit each output."""
+        basis = self.learn_spectra(basis, data)
+        return replace(self.fit_bound(self.bind_basis(basis, data), data), basis=basis)
+
+    def learn_spectra(self, basis: Basis, data: Data) -> Basis:
+        """Return the basis with the hyper-parameters of prior spectra, learnt from these rows."""
+        if data.statistics is not None or not has_unset_parameters(basis):
+            return basis
+        weights = list(map(data.regression_weight, range(data.targets.shape[1])))
+        noise = [
+            data.find_noise_unit(number) if self.is_row_variance_absolute else self.noise_variance
+            for number in range(len(weights))
+        ]
+        with limit_blas_threads(0.0):
+            return learn_prior_spectra(
+                basis, data.X, data.targets, weights, noise, random_state=self.random_state
+            )
 
     def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
         """Fit each output with the atoms of a basis that is bound to the inputs."""

@@ -77,11 +77,17 @@ def add_linear_terms(model: Any, active: IndexArray) -> ChosenBasis:
 
 def check_single_precision(estimator: Any) -> None:
     """Raise if precisions are to be tied, which samplers cannot do."""
-    precision = getattr(estimator, "precision", "atom")
-    if precision != "atom":
+    precision = getattr(estimator, "precision", "auto")
+    name, basis = type(estimator).__name__, estimator._resolve_basis()
+    if precision == "tied":
         raise ValueError(
-            f"{type(estimator).__name__} samples a precision for each basis function; got "
+            f"{name} samples a precision for each basis function; got "
             f'precision={precision!r}. Use precision="atom".'
+        )
+    if basis.has_prior_spectrum:
+        raise ValueError(
+            f"{name} samples a precision for each basis function; those of {basis!r} share one. "
+            f"Use {name.removeprefix('Sampled')}."
         )
 
 

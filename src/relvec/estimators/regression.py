@@ -80,6 +80,9 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         Summary of each basis of a sum: name, number of basis functions offered and kept, effective
         degrees of freedom, share of the variance of the target. `predict_components` returns their
         contributions.
+    basis_ : Basis
+        The basis with the hyper-parameters that were learnt, such as the `length_scale` of a
+        `SmoothBasis`. It exists only if a part of the basis has a prior spectrum.
     outlier_probability_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Posterior probability that a training row is an outlier: that its noise variance is at
         least 9 times `noise_variance_`. This attribute and the next three exist only with `noise`

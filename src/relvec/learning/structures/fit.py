@@ -107,10 +107,11 @@ class StructureFitter:
 
     store: ColumnStore
     spacing: float
+    noise_bounds: tuple[float, float] = (-12.0, 1.5)
+    """Bounds of the log noise variance; targets have variance one. Equal bounds hold it."""
 
-    noise_bounds = (-12.0, 1.5)
     variance_bounds = (-16.0, 7.0)
-    """Bounds of log variances; targets have variance one."""
+    """Bounds of log variances."""
 
     def fit(self, structure: Structure, max_iter: int) -> Structure:
         """Return the structure with the parameters of largest evidence times prior density."""
