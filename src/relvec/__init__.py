@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from relvec.comparing import compare_models
     from relvec.estimators import (
         DRVMRegressor,
         PFCVMClassifier,
@@ -61,6 +62,7 @@ _HOMES = {
     "SparseBayesCountRegressor": "relvec.estimators",
     "SparseBayesDensity": "relvec.estimators",
     "SparseBayesRegressor": "relvec.estimators",
+    "compare_models": "relvec.comparing",
     "denoise": "relvec.estimators",
     "estimate_noise": "relvec.noise",
     "explore_optima": "relvec.estimators",
@@ -81,6 +83,7 @@ __all__ = [
     "SparseBayesDensity",
     "SparseBayesRegressor",
     "__version__",
+    "compare_models",
     "denoise",
     "estimate_noise",
     "explore_optima",

@@ -1,0 +1,44 @@
+"""Comparison of models: held-out predictions, evidence, posterior probabilities, verdict.
+
+Examples
+--------
+>>> import numpy as np
+>>> from relvec import RVMRegressor, compare_models
+>>> from relvec.comparing import ModelComparison
+>>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+>>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+>>> comparison = compare_models([RVMRegressor(gamma=0.5), RVMRegressor(gamma=50.0)], X, y)
+>>> isinstance(comparison, ModelComparison), comparison.best_
+(True, 'RVMRegressor 1')
+"""
+
+from relvec.comparing.compare import compare_models, describe_rows, read_prior
+from relvec.comparing.evidences import Evidences, measure_evidences
+from relvec.comparing.result import ComparedModel, ModelComparison, build_comparison
+from relvec.comparing.row_scores import (
+    compute_class_log_probability,
+    compute_normal_log_density,
+)
+from relvec.comparing.sizes import count_parameters
+from relvec.comparing.splits import make_rolling_folds
+from relvec.comparing.statistics import Estimate, FoldScores, HeldOutRows
+from relvec.comparing.verdict import Verdict
+
+__all__ = [
+    "ComparedModel",
+    "Estimate",
+    "Evidences",
+    "FoldScores",
+    "HeldOutRows",
+    "ModelComparison",
+    "Verdict",
+    "build_comparison",
+    "compare_models",
+    "compute_class_log_probability",
+    "compute_normal_log_density",
+    "count_parameters",
+    "describe_rows",
+    "make_rolling_folds",
+    "measure_evidences",
+    "read_prior",
+]
