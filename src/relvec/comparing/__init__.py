@@ -7,22 +7,24 @@ Examples
 >>> from relvec.comparing import ModelComparison
 >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
 >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
->>> comparison = compare_models([RVMRegressor(gamma=0.5), RVMRegressor(gamma=50.0)], X, y)
+>>> comparison = compare_models([RVMRegressor(gamma=0.5), RVMRegressor(gamma=5.0)], X, y)
 >>> isinstance(comparison, ModelComparison), comparison.best_
 (True, 'RVMRegressor 1')
 """
 
-from relvec.comparing.compare import compare_models, describe_rows, read_prior
+from relvec.comparing.assemble import build_comparison
+from relvec.comparing.compare import compare_models
 from relvec.comparing.evidences import Evidences, measure_evidences
-from relvec.comparing.result import ComparedModel, ModelComparison, build_comparison
+from relvec.comparing.inputs import read_prior
+from relvec.comparing.result import ComparedModel, ModelComparison
 from relvec.comparing.row_scores import (
     compute_class_log_probability,
     compute_normal_log_density,
 )
 from relvec.comparing.sizes import count_parameters
-from relvec.comparing.splits import make_rolling_folds
+from relvec.comparing.splits import describe_rows, make_rolling_folds
 from relvec.comparing.statistics import Estimate, FoldScores, HeldOutRows
-from relvec.comparing.verdict import Verdict
+from relvec.comparing.wording import Verdict
 
 __all__ = [
     "ComparedModel",

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length, get_tags
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from relvec._compat import take_rows
 from relvec._typing import ArrayLike, Vector
+from relvec.comparing.assemble import build_comparison
 from relvec.comparing.evidences import Evidences, measure_evidences
-from relvec.comparing.result import ModelComparison, build_comparison
+from relvec.comparing.inputs import (
+    check_target,
+    check_weight,
+    find_task,
+    name_models,
+    read_prior,
+)
+from relvec.comparing.result import ModelComparison
 from relvec.comparing.row_scores import score_rows
-from relvec.comparing.splits import Folds, make_folds
-from relvec.comparing.statistics import FoldScores, HeldOutRows
-from relvec.describing import get_final_estimator
+from relvec.comparing.splits import describe_rows, make_folds
+from relvec.comparing.statistics import FoldScores
 
 __all__ = ["compare_models"]
 
@@ -93,7 +97,8 @@ def compare_models(
     with the variance `S^2` between folds and `s^2` between rows (Nadeau & Bengio 2003).
 
     Models that remain are told apart by their posterior probability, if that of one of them is at
-    least .95; otherwise the comparison is undecided. Probabilities come from the *tied evidence*:
+    least .9 and its MLPD is within one standard error of the best; otherwise the comparison is
+    undecided. Probabilities come from the *tied evidence*:
     that of the same basis and length-scales with one precision for each basis, less ``0.5 log N``
     for every hyper-parameter that was fitted, which are these precisions, learnt length-scales and
     kernel parameters, the noise variance, and further parameters of noise and transform. The
@@ -120,9 +125,9 @@ def compare_models(
     line is the best of these models. ...
     """
     named = name_models(models)
-    task = _find_task(named)
-    target = _check_target(y, X, task)
-    weight = _check_weight(sample_weight, target)
+    task = find_task(named)
+    target = check_target(y, X, task)
+    weight = check_weight(sample_weight, target)
     probabilities = read_prior(prior, list(named))
     folds = make_folds(
         cv,
@@ -197,130 +202,9 @@ def _fit(model: Any, X: Any, y: np.ndarray, weight: Vector | None) -> Any:
     return model.fit(X, y, **{name: weight})
 
 
-def describe_rows(folds: Folds, weight: Vector | None = None) -> HeldOutRows:
-    """Describe the held-out rows of folds for `estimate_mean`."""
-    ratios, weights = [], []
-    for train, test in folds:
-        held = np.ones(len(test)) if weight is None else weight[test]
-        total = float(len(train) if weight is None else weight[train].sum())
-        ratios.append(held.sum() / total)
-        weights.append(held)
-    return HeldOutRows(tuple(weights), float(np.mean(ratios)))
-
-
 def _describe_folds(cv: Any, n_folds: int) -> str:
     if isinstance(cv, str):
         return f"{n_folds} rolling origins"
     if hasattr(cv, "split"):
         return f"{n_folds} folds of {type(cv).__name__}"
     return f"{n_folds} shuffled folds"
-
-
-def name_models(models: Any) -> dict[str, Any]:
-    """Return models by name, and raise unless they are estimators with different names."""
-    if isinstance(models, Mapping):
-        pairs = [(name, each) for name, each in models.items()]
-    elif isinstance(models, Sequence) and not isinstance(models, str):
-        pairs = [each if isinstance(each, tuple) else (None, each) for each in models]
-    else:
-        raise TypeError(
-            "models must be a dict of name and estimator, or a list; got "
-            f"{type(models).__name__}. For one estimator use cross_validate of scikit-learn."
-        )
-    if not pairs:
-        raise ValueError("models is empty. Give at least two estimators.")
-    for pair in pairs:
-        _check_pair(pair)
-    kinds = [type(get_final_estimator(each)).__name__ for name, each in pairs if name is None]
-    total, used = Counter(kinds), Counter[str]()
-    named: dict[str, Any] = {}
-    for name, each in pairs:
-        if name is None:
-            kind = type(get_final_estimator(each)).__name__
-            used[kind] += 1
-            name = f"{kind} {used[kind]}" if total[kind] > 1 else kind
-        if name in named:
-            raise ValueError(f"Two models have the name {name!r}. Give each its own.")
-        named[name] = each
-    if len(named) < 2:
-        raise ValueError(f"models has one entry, {next(iter(named))!r}. Give at least two estimators.")
-    return named
-
-
-def _check_pair(pair: Any) -> None:
-    if len(pair) != 2 or not (pair[0] is None or isinstance(pair[0], str)):
-        raise TypeError(f"models must contain estimators or pairs (name, estimator); got {pair!r}.")
-    estimator = pair[1]
-    if isinstance(estimator, type):
-        raise TypeError(
-            f"models must contain estimators, not classes; got {estimator.__name__}. Write "
-            f"{estimator.__name__}()."
-        )
-    if not isinstance(estimator, BaseEstimator) and not hasattr(estimator, "get_params"):
-        raise TypeError(
-            "models must contain regressors or classifiers with the methods of scikit-learn; got "
-            f"{estimator!r} of type {type(estimator).__name__}."
-        )
-
-
-def _find_task(models: Mapping[str, Any]) -> str:
-    """Return whether all models are regressors or all are classifiers."""
-    classifiers = [name for name, each in models.items() if is_classifier(each)]
-    regressors = [name for name, each in models.items() if is_regressor(each)]
-    neither = [name for name in models if name not in classifiers and name not in regressors]
-    if neither:
-        raise TypeError(
-            f"models must contain regressors or classifiers; {neither[0]!r} is neither: "
-            f"{models[neither[0]]!r}."
-        )
-    if classifiers and regressors:
-        raise ValueError(
-            f"models mixes classifiers ({', '.join(classifiers)}) and regressors "
-            f"({', '.join(regressors)}), whose scores cannot be compared. Compare them separately."
-        )
-    return "classification" if classifiers else "regression"
-
-
-def _check_target(y: Any, X: Any, task: str) -> np.ndarray:
-    check_consistent_length(X, y)
-    target = np.asarray(y)
-    if target.ndim != 1:
-        raise ValueError(
-            f"compare_models needs one target; got y of shape {target.shape}. Give one of its "
-            "columns."
-        )
-    if task == "classification":
-        check_classification_targets(target)
-        return target
-    return np.asarray(check_array(target, ensure_2d=False, dtype=np.float64, input_name="y"))
-
-
-def _check_weight(sample_weight: Any, y: np.ndarray) -> Vector | None:
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != y.shape or not np.isfinite(weight).all() or (weight < 0.0).any():
-        raise ValueError(
-            "sample_weight must hold one finite, non-negative number for each of the "
-            f"{len(y)} rows; got {sample_weight!r}."
-        )
-    return weight
-
-
-def read_prior(prior: Any, names: list[str]) -> dict[str, float]:
-    """Return the prior probabilities of models, with sum one."""
-    if prior is None:
-        prior = np.ones(len(names))
-    if isinstance(prior, Mapping):
-        if set(prior) != set(names):
-            raise ValueError(
-                f"prior must have one entry for each model, {names}; got {list(prior)}."
-            )
-        prior = [prior[name] for name in names]
-    values = np.asarray(prior, dtype=np.float64)
-    if values.shape != (len(names),) or not np.isfinite(values).all() or (values <= 0.0).any():
-        raise ValueError(
-            f"prior must hold one positive number for each of the {len(names)} models; got "
-            f"{prior!r}. Leave out a model of probability zero."
-        )
-    return dict(zip(names, (values / values.sum()).tolist(), strict=True))

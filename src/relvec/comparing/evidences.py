@@ -35,8 +35,8 @@ class Evidences(NamedTuple):
     penalised_evidence: float | None = None
     """Log evidence minus ``0.5 log N`` for each of these (Schwarz 1978)."""
     tied_evidence: float | None = None
-    """The same penalised log evidence of the model with one precision for each basis, whose
-    hyper-parameters are one precision for each basis, in the model or not, and the rest as above."""
+    """Penalised log evidence of the model with one precision for each basis; its hyper-parameters
+    are these precisions, whether the basis is in the model or not, and the rest as above."""
     has_intercept: bool | None = None
     """Whether the tied evidence is that of contrasts, which do not depend on an intercept."""
     size: float | None = None
@@ -146,12 +146,15 @@ def _count_bases(model: Any) -> int:
 def _count_others(model: Any, learnt_by: Any = None) -> int:
     """Count the other hyper-parameters that were fitted: of kernels, noise and transform."""
     learnt = getattr(learnt_by or model, "learnt_length_scales_", None)
-    has_scales = learnt is not None and learnt.kind not in ("linear", "none", "null")
-    number = learnt.n_scales if has_scales else 0
+    number = 0
+    if learnt is not None and learnt.kind not in ("linear", "none", "null"):
+        number += learnt.n_scales
     if hasattr(model, "outputs_"):
         number += int(model.noise_variance is None)
         number += int(np.isfinite(getattr(model, "df_", np.inf)))
-        number += int(np.count_nonzero(np.atleast_1d(getattr(model, "contamination_", 0.0))[:1])) * 2
+        number += (
+            int(np.count_nonzero(np.atleast_1d(getattr(model, "contamination_", 0.0))[:1])) * 2
+        )
         # the Yeo-Johnson transform has a power and a scale, the logarithm has no parameters
         number += 2 * int(hasattr(getattr(model, "target_transform_", None), "power"))
     return number + int(np.isfinite(getattr(model, "shape_", np.inf)))

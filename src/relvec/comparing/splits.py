@@ -11,9 +11,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from relvec._checks import check_integer
-from relvec._typing import IndexArray
+from relvec._typing import IndexArray, Vector
+from relvec.comparing.statistics import HeldOutRows
 
-__all__ = ["Folds", "make_folds", "make_rolling_folds", "order_rows"]
+__all__ = ["Folds", "describe_rows", "make_folds", "make_rolling_folds", "order_rows"]
 
 Folds = list[tuple[IndexArray, IndexArray]]
 """Training rows and held-out rows of each fold."""
@@ -134,8 +135,8 @@ def _check_folds(folds: Folds, y: np.ndarray, is_classification: bool) -> None:
             )
         if is_classification and len(np.unique(y[train])) < 2:
             raise ValueError(
-                f"The training rows of fold {number} of cv contain one class only. Use fewer folds, "
-                "or a splitter that keeps rows of two classes in each."
+                f"The training rows of fold {number} of cv contain one class only. Use fewer "
+                "folds, or a splitter that keeps rows of two classes in each."
             )
 
 
@@ -160,3 +161,19 @@ def order_rows(X: Any) -> IndexArray:
             f"dates; got {time.dtype}. Put time first, or sort the rows and use TimeSeriesSplit."
         )
     return np.argsort(time, kind="stable")
+
+
+def describe_rows(folds: Folds, weight: Vector | None = None) -> HeldOutRows:
+    """Describe the held-out rows of folds for `estimate_mean`."""
+    ratios, weights = [], []
+    for train, test in folds:
+        held = np.ones(len(test)) if weight is None else weight[test]
+        total = float(len(train) if weight is None else weight[train].sum())
+        if not (total > 0.0 and held.sum() > 0.0):
+            raise ValueError(
+                "A fold has training or held-out rows of weight zero only. Leave out rows of "
+                "weight zero, or use fewer folds."
+            )
+        ratios.append(held.sum() / total)
+        weights.append(held)
+    return HeldOutRows(tuple(weights), float(np.mean(ratios)))
