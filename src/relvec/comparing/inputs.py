@@ -85,6 +85,7 @@ def find_task(models: Mapping[str, Any]) -> str:
 
 
 def check_target(y: Any, X: Any, task: str) -> np.ndarray:
+    """Return the targets as an array with one dimension."""
     check_consistent_length(X, y)
     target = np.asarray(y)
     if target.ndim != 1:
@@ -99,6 +100,7 @@ def check_target(y: Any, X: Any, task: str) -> np.ndarray:
 
 
 def check_weight(sample_weight: Any, y: np.ndarray) -> Vector | None:
+    """Return the sample weights as an array; None without."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -110,6 +110,7 @@ class ModelComparison:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from sklearn.linear_model import BayesianRidge
         >>> from relvec import SparseBayesRegressor, compare_models
         >>> from relvec.bases import LinearBasis
@@ -123,7 +124,7 @@ class ModelComparison:
         """
         error, records = ERRORS[self.task], []
         for model in self.models:
-            evidences = asdict_evidences(model.evidences)
+            evidences = _name_evidences(model.evidences)
             records.append(
                 {
                     "name": model.name,
@@ -142,6 +143,7 @@ class ModelComparison:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from sklearn.linear_model import BayesianRidge, Ridge
         >>> from relvec import compare_models
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
@@ -162,6 +164,7 @@ class ModelComparison:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from sklearn.linear_model import BayesianRidge, Ridge
         >>> from relvec import compare_models
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
@@ -197,7 +200,7 @@ def _name_parts(name: str, estimate: Estimate | None) -> dict[str, float | None]
     return {name: mean, f"{name}_se": se}
 
 
-def asdict_evidences(evidences: Evidences) -> dict[str, Any]:
+def _name_evidences(evidences: Evidences) -> dict[str, Any]:
     """Return the evidences by name, without whether there is an intercept."""
     found = evidences._asdict()
     del found["has_intercept"]
