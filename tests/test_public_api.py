@@ -84,6 +84,7 @@ def test_unknown_name(name):
 
 ROOMS = [
     "bases",
+    "comparing",
     "datasets",
     "dictionaries",
     "estimators",

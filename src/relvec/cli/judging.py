@@ -14,18 +14,13 @@ from relvec.cli.metrics import Prediction
 from relvec.cli.problem import Problem
 from relvec.cli.summaries.parts import format_number, legend, table
 from relvec.cli.validation import FoldResults, Folds
-from relvec.comparing import (
-    ComparedModel,
-    Evidences,
-    FoldScores,
-    ModelComparison,
-    build_comparison,
-    compute_class_log_probability,
-    compute_normal_log_density,
-    describe_rows,
-    measure_evidences,
-    read_prior,
-)
+from relvec.comparing import ComparedModel, Evidences, ModelComparison
+from relvec.comparing.assemble import build_comparison
+from relvec.comparing.evidences import measure_evidences
+from relvec.comparing.inputs import read_prior
+from relvec.comparing.row_scores import compute_class_log_probability, compute_normal_log_density
+from relvec.comparing.splits import describe_rows
+from relvec.comparing.statistics import FoldScores
 
 __all__ = [
     "describe_model",

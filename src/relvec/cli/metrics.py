@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln, ndtri, xlogy
 
 from relvec.cli.row_columns import RowValues
-from relvec.comparing import compute_class_log_probability, compute_normal_log_density
+from relvec.comparing.row_scores import compute_class_log_probability, compute_normal_log_density
 from relvec.describing import compute_quantile_residuals, lacks_noise, predict_distribution
 
 __all__ = ["Prediction", "compute_metrics", "predict_table"]

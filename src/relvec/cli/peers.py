@@ -18,7 +18,7 @@ from sklearn.svm import SVC, SVR
 from relvec.cli.limits import LIMITS, Limits
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.tuning import TunedGaussianProcess, TunedModel, linear_steps
-from relvec.comparing import count_parameters
+from relvec.comparing.sizes import count_parameters
 
 __all__ = ["PEERS", "model_size", "predict_peer"]
 

@@ -22,7 +22,7 @@ from relvec.cli.metrics import Prediction, compute_metrics, predict_table
 from relvec.cli.problem import Problem
 from relvec.cli.randomness import make_generator
 from relvec.cli.row_columns import RowValues
-from relvec.comparing import make_rolling_folds
+from relvec.comparing.splits import make_rolling_folds
 
 __all__ = [
     "FoldResults",

@@ -12,35 +12,17 @@ Examples
 (True, 'RVMRegressor 1')
 """
 
-from relvec.comparing.assemble import build_comparison
 from relvec.comparing.compare import compare_models
-from relvec.comparing.evidences import Evidences, measure_evidences
-from relvec.comparing.inputs import read_prior
+from relvec.comparing.evidences import Evidences
 from relvec.comparing.result import ComparedModel, ModelComparison
-from relvec.comparing.row_scores import (
-    compute_class_log_probability,
-    compute_normal_log_density,
-)
-from relvec.comparing.sizes import count_parameters
-from relvec.comparing.splits import describe_rows, make_rolling_folds
-from relvec.comparing.statistics import Estimate, FoldScores, HeldOutRows
+from relvec.comparing.statistics import Estimate
 from relvec.comparing.wording import Verdict
 
 __all__ = [
     "ComparedModel",
     "Estimate",
     "Evidences",
-    "FoldScores",
-    "HeldOutRows",
     "ModelComparison",
     "Verdict",
-    "build_comparison",
     "compare_models",
-    "compute_class_log_probability",
-    "compute_normal_log_density",
-    "count_parameters",
-    "describe_rows",
-    "make_rolling_folds",
-    "measure_evidences",
-    "read_prior",
 ]

@@ -58,11 +58,12 @@ def compare_models(
         Inputs.
     y : array-like of shape (n_samples,)
         Targets or classes.
-    cv : int, "rolling" or splitter, default=5
+    cv : int, "rolling", splitter or list of pairs, default=5
         Which rows are held out: a number of shuffled folds (stratified by class); "rolling" for
         the rows after each of `n_splits` origins in the order of the first column of `X`, such as
-        time, with all rows before the origin as training rows; or a splitter of scikit-learn, such
-        as ``TimeSeriesSplit()``, which is applied to the rows in the order they have.
+        time, with all rows before the origin as training rows; a splitter of scikit-learn, such as
+        ``TimeSeriesSplit()``, which is applied to the rows in the order they have; or a list of
+        pairs, the training rows and the held-out rows of each fold.
     n_splits : int, default=5
         Number of origins if `cv` is "rolling".
     horizon : int, optional
@@ -205,6 +206,8 @@ def _fit(model: Any, X: Any, y: np.ndarray, weight: Vector | None) -> Any:
 def _describe_folds(cv: Any, n_folds: int) -> str:
     if isinstance(cv, str):
         return f"{n_folds} rolling origins"
+    if isinstance(cv, list):
+        return f"{n_folds} given folds"
     if hasattr(cv, "split"):
         return f"{n_folds} folds of {type(cv).__name__}"
     return f"{n_folds} shuffled folds"

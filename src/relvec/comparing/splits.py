@@ -65,7 +65,7 @@ def make_folds(
 
     Parameters
     ----------
-    cv : int, "rolling" or splitter
+    cv : int, "rolling", splitter or list of pairs
         See `relvec.compare_models`.
     X : array-like or data frame
         Inputs; the first column is time if `cv` is "rolling".
@@ -93,11 +93,13 @@ def make_folds(
         folds = [(order[train], order[test]) for train, test in rolling]
     elif isinstance(cv, numbers.Integral):
         folds = _shuffle(int(cv), y, is_classification, random_state)
-    elif hasattr(cv, "split"):
-        folds = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(X, y)]
+    elif hasattr(cv, "split") or isinstance(cv, list):
+        given = cv if isinstance(cv, list) else cv.split(X, y)
+        folds = [(np.asarray(train), np.asarray(test)) for train, test in given]
     else:
         raise TypeError(
-            'cv must be a number of folds, "rolling" or a splitter such as TimeSeriesSplit(); got '
+            'cv must be a number of folds, "rolling", a splitter such as TimeSeriesSplit() or a list '
+            "of pairs (training rows, held-out rows); got "
             f"{cv!r} of type {type(cv).__name__}."
         )
     _check_folds(folds, y, is_classification)

@@ -13,6 +13,7 @@ by coincidence, and their means cannot vary less than that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,10 +26,26 @@ __all__ = ["Estimate", "FoldScores", "HeldOutRows", "estimate_mean"]
 
 
 class Estimate(NamedTuple):
-    """An estimate with its standard error."""
+    """An estimate with its standard error.
+
+    Examples
+    --------
+    >>> from relvec.comparing import Estimate
+    >>> print(Estimate(0.2561, 0.1))
+    0.26 ± 0.10
+    """
 
     mean: float
+    """The estimate."""
     se: float
+    """Its standard error."""
+
+    def __str__(self) -> str:
+        """Return both, the error with two significant digits."""
+        if not 0.0 < self.se < np.inf:
+            return f"{self.mean:.3g}"
+        digits = max(0, 1 - math.floor(math.log10(self.se)))
+        return f"{self.mean:.{digits}f} ± {self.se:.{digits}f}"
 
 
 class FoldScores(NamedTuple):

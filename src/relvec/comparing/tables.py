@@ -93,11 +93,4 @@ def _format(value: Any, form: str) -> str:
 
 
 def _format_estimate(estimate: Estimate | None, sign: float = 1.0) -> str:
-    """Format mean and standard error, the latter with two significant digits."""
-    if estimate is None:
-        return "-"
-    if estimate.se == 0.0:
-        return f"{sign * estimate.mean:.3g}"
-    error = f"{estimate.se:.2g}"
-    digits = len(error.partition(".")[2]) if "e" not in error else 3
-    return f"{sign * estimate.mean:.{digits}f} ± {error}"
+    return "-" if estimate is None else str(Estimate(sign * estimate.mean, estimate.se))

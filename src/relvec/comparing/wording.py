@@ -58,7 +58,7 @@ def reach_verdict(
         disagreements=tuple(
             f"Criteria disagree: the {what} is highest for {titles[first]}, but "
             f"{titles[decision.leader or first]} predicts held-out rows better by "
-            f"{behind.mean:.2g} ± {behind.se:.2g} nats a row."
+            f"{behind} nats a row."
             for what, first, behind in find_disagreements(decision.leader, models)
         ),
     )
@@ -74,7 +74,7 @@ def _describe(
     first = "Undecided." if best is None else f"{titles[best]} is the best of these models."
     subject = "It" if best == leader else titles[leader]
     others = [
-        f"{titles[name]} (difference {behind.mean:.2g} ± {behind.se:.2g} nats a row)"
+        f"{titles[name]} (difference {behind} nats a row)"
         for name in decision.contenders[1:]
         if (behind := models[name].behind) is not None
     ]
@@ -108,12 +108,14 @@ def _explain_probabilities(
         return f"The evidence does not decide: there is no tied evidence of {_join(unknown)}."
     among = f"The posterior probability of {titles[decision.favourite]}, among these,"
     # rounded down, so that what is below the limit is not printed as the limit
-    share = int(1000.0 * decision.probability) / 1000.0
+    share = f"{int(1000.0 * decision.probability) / 1000.0:.3f}"
+    if decision.probability > 0.999:
+        share = "above 0.999"
     if decision.probability >= MIN_PROBABILITY:
         is_near = models[decision.favourite].is_near
         but = "" if is_near else ", but it predicts worse by more than one standard error"
-        return f"{among} is {share:.3f}{but}."
-    return f"{among} is {share:.3f}; {MIN_PROBABILITY:g} is needed to decide."
+        return f"{among} is {share}{but}."
+    return f"{among} is {share}; {MIN_PROBABILITY:g} is needed to decide."
 
 
 def _join(names: Sequence[str]) -> str:
