@@ -123,7 +123,6 @@ def evidence_parts(facts: Mapping[str, Any]) -> list[Any]:
     ]
     headers = ["evidence of all rows", "log evidence", "penalised", "tied", "probability", "dof"]
     return [
-        "",
         table(headers, rows),
         legend(
             "In nats. penalised: less 0.5 log N for every hyper-parameter that was fitted. tied: "

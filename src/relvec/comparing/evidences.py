@@ -40,7 +40,7 @@ class Evidences(NamedTuple):
     has_intercept: bool | None = None
     """Whether the tied evidence is that of contrasts, which do not depend on an intercept."""
     size: float | None = None
-    """Number of basis functions in the model, or of what a model of scikit-learn stores."""
+    """Number of relevance vectors, weights, rows or leaves that predictions need."""
     effective_dof: float | None = None
     """Effective degrees of freedom."""
 

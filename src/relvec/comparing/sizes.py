@@ -35,7 +35,7 @@ def _n_leaves(model: Any) -> int:
 COUNTS: dict[str, Callable[[Any], int]] = {
     "X_train_": lambda model: len(model.X_train_),
     "base_estimator_": _n_training_rows,
-    "relevance_": lambda model: len(model.relevance_),
+    "relevance_vectors_": lambda model: len(model.relevance_),
     "support_": lambda model: len(model.support_),
     "_predictors": _n_leaves,
     "coef_": lambda model: int(np.count_nonzero(model.coef_)),

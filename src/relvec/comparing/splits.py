@@ -98,8 +98,8 @@ def make_folds(
         folds = [(np.asarray(train), np.asarray(test)) for train, test in given]
     else:
         raise TypeError(
-            'cv must be a number of folds, "rolling", a splitter such as TimeSeriesSplit() or a list '
-            "of pairs (training rows, held-out rows); got "
+            'cv must be a number of folds, "rolling", a splitter such as TimeSeriesSplit() or a '
+            "list of pairs (training rows, held-out rows); got "
             f"{cv!r} of type {type(cv).__name__}."
         )
     _check_folds(folds, y, is_classification)
