@@ -1,8 +1,8 @@
 """How often `compare_models` finds the model that generated the data.
 
 Each of five models generates the targets in turn: linear, wide and narrow RBF kernels, periodic
-kernels, linear and periodic. Functions are draws of a Gaussian process with the kernel, scaled to
-unit variance. In the "weak" setting the model is always linear and periodic, and one of the two has
+kernels, linear and periodic. Functions are draws from the prior of the model: kernels at all rows
+with independent normal weights, scaled to the variance of the setting. In the "weak" setting the model is always linear and periodic, and one of the two has
 a variance of .05 to 1 times that of the noise, the other one of twice that of the noise.
 
 Run with: python -m bench.comparing [--cases 100] [--seed 5000]
@@ -46,8 +46,7 @@ def _standardise(values: np.ndarray) -> np.ndarray:
 def _draw_part(name: str, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if name == "linear":
         return _standardise(X[:, 0]) * rng.choice([-1.0, 1.0])
-    covariance = KERNELS[name](X) + 1e-8 * np.eye(len(X))
-    return _standardise(np.linalg.cholesky(covariance) @ rng.normal(size=len(X)))
+    return _standardise(KERNELS[name](X) @ rng.normal(size=len(X)))
 
 
 def draw_data(
@@ -90,7 +89,7 @@ def main() -> None:
     """Print the counts of all settings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=100, help="cases per setting")
-    parser.add_argument("--seed", type=int, default=5000, help="seed of the data")
+    parser.add_argument("--seed", type=int, default=6000, help="seed of the data")
     options = parser.parse_args()
     for setting in SETTINGS:
         start = time.process_time()

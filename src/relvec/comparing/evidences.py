@@ -24,7 +24,14 @@ REGRESSION_OPTIONS = ("fit_intercept", "noise", "noise_variance", "target_transf
 
 
 class Evidences(NamedTuple):
-    """Evidences and size of a model fitted to all rows; None where they do not exist."""
+    """Evidences and size of a model fitted to all rows; None where they do not exist.
+
+    Examples
+    --------
+    >>> from relvec.comparing import Evidences
+    >>> Evidences(log_evidence=-50.0).penalised_evidence is None
+    True
+    """
 
     log_evidence: float | None = None
     """Maximised log evidence, `log_evidence_` of the model, in nats."""

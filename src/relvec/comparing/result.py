@@ -20,7 +20,16 @@ ERRORS = {"regression": "rmse", "classification": "error_rate"}
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """Results of one model of a comparison."""
+    """Results of one model of a comparison.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import BayesianRidge, Ridge
+    >>> from relvec import compare_models
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0.1, 0.9, 2.1, 2.9, 4.1, 4.9]
+    >>> compare_models([BayesianRidge(), Ridge()], X, y, cv=3)["Ridge"].mlpd is None
+    True
+    """
 
     name: str
     mlpd: Estimate | None

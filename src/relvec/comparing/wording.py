@@ -18,7 +18,16 @@ __all__ = ["Verdict", "reach_verdict"]
 
 @dataclass(frozen=True)
 class Verdict(Decision):
-    """The best model, if any, in plain words."""
+    """The best model, if any, in plain words.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import BayesianRidge, Ridge
+    >>> from relvec import compare_models
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0.1, 0.9, 2.1, 2.9, 4.1, 4.9]
+    >>> compare_models([Ridge(), Ridge(2.0)], X, y, cv=3).verdict.text
+    'Undecided: no model has predictive distributions.'
+    """
 
     text: str = ""
     """The verdict in plain words."""
