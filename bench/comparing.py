@@ -2,8 +2,9 @@
 
 Each of five models generates the targets in turn: linear, wide and narrow RBF kernels, periodic
 kernels, linear and periodic. Functions are draws from the prior of the model: kernels at all rows
-with independent normal weights, scaled to the variance of the setting. In the "weak" setting the model is always linear and periodic, and one of the two has
-a variance of .05 to 1 times that of the noise, the other one of twice that of the noise.
+with independent normal weights, scaled to the variance of the setting. In the "weak" setting the
+model is always linear and periodic, and one of the two has a variance of .05 to 1 times that of the
+noise, the other one of twice that of the noise.
 
 Run with: python -m bench.comparing [--cases 100] [--seed 5000]
 """

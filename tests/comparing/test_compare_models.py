@@ -293,6 +293,20 @@ def test_classifiers():
     assert "log loss" in str(found)
 
 
+def test_tied_evidence_of_classifiers_has_the_same_intercept():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2))
+    y = X[:, 0] + 0.5 * rng.normal(size=50) > 0.3
+    basis = KernelBasis(RBF(1.0))
+    models = {
+        "atoms": SparseBayesClassifier(basis),
+        "tied": SparseBayesClassifier(basis, precision="tied", fit_intercept=False),
+    }
+    first, second = (measure_evidences(each.fit(X, y), X, y) for each in models.values())
+    assert first.tied_evidence == pytest.approx(second.tied_evidence)
+    assert first.penalised_evidence != pytest.approx(second.penalised_evidence)
+
+
 def test_three_classes_have_no_tied_evidence():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))

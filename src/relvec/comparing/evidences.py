@@ -103,7 +103,7 @@ def measure_evidences(
 
 def _fit_tied(model: Any, X: Any, y: np.ndarray, sample_weight: Vector | None) -> Any | None:
     """Fit the model with one precision for each basis, at its own length-scales."""
-    if getattr(model, "precision", "atom") == "tied":
+    if getattr(model, "precision", "atom") == "tied" and not is_classifier(model):
         return model
     options = {name: getattr(model, name) for name in SHARED_OPTIONS if hasattr(model, name)}
     if not is_classifier(model) and hasattr(model, "outputs_"):
