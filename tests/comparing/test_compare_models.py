@@ -347,6 +347,26 @@ def test_any_regressor_with_standard_deviations_and_evidence():
     assert found["many"].evidences.penalised_evidence is None
 
 
+class Interpolator(RegressorMixin, BaseEstimator):
+    """States that its predictions have no error."""
+
+    def fit(self, X, y):
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X, return_std=False):
+        mean = np.full(len(X), self.mean_)
+        return (mean, np.zeros(len(X))) if return_std else mean
+
+
+def test_a_density_of_zero_is_the_worst():
+    X, y = a_wave(30)
+    found = compare_models({"sure": Interpolator(), "line": LINE}, X, y, cv=3)
+    assert found.best_ == "line"
+    assert found["sure"].mlpd.mean == -np.inf
+    assert "-inf" in str(found)
+
+
 # folds
 
 

@@ -87,12 +87,7 @@ def compare_command(
         else make_folds(problem, n_folds, seed)
     )
     wanted = _keep_feasible(names or MODEL_NAMES, problem, folds, console)
-    candidates = {name: _make_pipeline(name, problem, seed, console.limits) for name in wanted}
-    candidates[_baseline(problem.task)] = build_pipeline(
-        problem.columns,
-        problem.n_rows,
-        DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
-    )
+    candidates = _make_candidates(wanted, problem, seed, console.limits)
     note_fold_count(n_folds, folds, len(folds) * len(candidates), console)
     # one BLAS thread for every model, so that prediction times are comparable
     with (
@@ -157,6 +152,19 @@ def _smallest_class(problem: Problem, folds: Folds) -> float:
     return min(np.unique(problem.target[train], return_counts=True)[1].min() for train, _ in folds)
 
 
+def _make_candidates(
+    names: Sequence[str], problem: Problem, seed: int, limits: Limits
+) -> dict[str, Any]:
+    """Make the pipelines of the models, and of the baseline."""
+    candidates = {name: _make_pipeline(name, problem, seed, limits) for name in names}
+    candidates[_baseline(problem.task)] = build_pipeline(
+        problem.columns,
+        problem.n_rows,
+        DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
+    )
+    return candidates
+
+
 def _make_pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> Any:
     if name in models.MODELS:
         steps = [models.make_model(name, problem.task, problem.n_rows, seed)]
@@ -213,23 +221,29 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
         "size",
         "ms",
     ]
-    definitions = (
-        f"Mean over the held-out rows of {facts['held_out']} ± standard error over folds, the "
-        f"smallest {'RMSE' if is_regression else 'error rate'} first.",
-        DEFINITIONS["mlpd" if is_regression else "log_loss"],
-        f"difference: by how much the {'MLPD' if is_regression else 'log loss'} of the best "
-        "predictor is better, in nats a row, ± standard error of the paired difference.",
-        "size: what the model stores for predictions. ms: milliseconds to predict 1000 rows.",
-    )
     return [
         "",
         headline(facts),
         table(headers, rows),
-        legend(*definitions),
+        legend(*_define_columns(facts)),
         *evidence_parts(facts),
         "",
         *verdict_lines(facts),
     ]
+
+
+def _define_columns(facts: dict[str, Any]) -> tuple[str, ...]:
+    """Define the columns of the table."""
+    is_regression = facts["task"] == "regression"
+    error, score = ("RMSE", "MLPD") if is_regression else ("error rate", "log loss")
+    return (
+        f"Mean over the held-out rows of {facts['held_out']} ± standard error over folds, the "
+        f"smallest {error} first.",
+        DEFINITIONS["mlpd" if is_regression else "log_loss"],
+        f"difference: by how much the {score} of the best predictor is better, in nats a row, ± "
+        "standard error of the paired difference.",
+        "size: what the model stores for predictions. ms: milliseconds to predict 1000 rows.",
+    )
 
 
 def _format_count(number: float, what: str) -> str:

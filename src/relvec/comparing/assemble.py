@@ -57,42 +57,45 @@ def build_comparison(
         name: None if each is None else estimate_mean(each, rows)
         for name, each in densities.items()
     }
-    ranked = sorted(
-        (name for name in scores if mlpd[name] is not None), key=lambda name: -_mean(mlpd[name])
-    )
-    leader = ranked[0] if ranked else None
-    behind = {name: _subtract(densities, leader, name, rows) for name in scores}
     error = {
         name: _estimate_error([fold.error for fold in each], rows, task)
         for name, each in scores.items()
     }
-    order = ranked + sorted(set(scores) - set(ranked), key=lambda name: error[name].mean)
+    ranked = sorted(
+        (name for name in scores if mlpd[name] is not None), key=lambda name: -_mean(mlpd[name])
+    )
+    others = sorted((name for name in scores if mlpd[name] is None), key=lambda n: error[n].mean)
+    leader = ranked[0] if ranked else None
     probabilities, notes = compute_probabilities(evidences, prior)
-    criteria = {
-        name: Criteria(
-            None if mlpd[name] is None else _mean(mlpd[name]),
-            behind[name],
-            probabilities[name],
-            evidences[name].log_evidence,
-            None if leader is None or name in ranked else _exceed(scores, leader, name, rows),
-        )
-        for name in order
-    }
-    score = "MLPD" if task == "regression" else "log loss"
-    verdict = reach_verdict(criteria, score, titles)
     models = tuple(
         ComparedModel(
             name,
             mlpd[name],
-            behind[name],
+            _subtract(densities, leader, name, rows),
             error[name],
             evidences[name],
             prior[name],
             probabilities[name],
         )
-        for name in order
+        for name in ranked + others
     )
+    exceeds = {
+        name: None if leader is None else _exceed(scores, leader, name, rows) for name in others
+    }
+    criteria = {each.name: _collect_criteria(each, exceeds.get(each.name)) for each in models}
+    score = "MLPD" if task == "regression" else "log loss"
+    verdict = reach_verdict(criteria, score, titles)
     return ModelComparison(task, models, verdict, n_rows, folds, notes, dict(estimators or {}))
+
+
+def _collect_criteria(model: ComparedModel, error_behind: Estimate | None) -> Criteria:
+    return Criteria(
+        None if model.mlpd is None else model.mlpd.mean,
+        model.difference,
+        model.probability,
+        model.evidences.log_evidence,
+        error_behind,
+    )
 
 
 def compute_probabilities(

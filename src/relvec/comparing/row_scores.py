@@ -66,8 +66,11 @@ def compute_normal_log_density(target: Vector, mean: Vector, std: Vector) -> Vec
     >>> compute_normal_log_density(np.array([1.0]), np.array([1.0]), np.array([2.0]))
     array([-1.612...])
     """
-    z = (target - mean) / std
-    return np.asarray(-0.5 * z**2 - np.log(std) - 0.5 * np.log(2.0 * np.pi))
+    # a model that interpolates may state a standard deviation of zero
+    std = np.maximum(std, np.finfo(np.float64).tiny)
+    with np.errstate(over="ignore"):  # a density of zero
+        z = (target - mean) / std
+        return np.asarray(-0.5 * z**2 - np.log(std) - 0.5 * np.log(2.0 * np.pi))
 
 
 def compute_class_log_probability(target: np.ndarray, proba: Any, classes: Any) -> Vector:

@@ -94,6 +94,11 @@ def estimate_mean(values: Sequence[Vector], rows: HeldOutRows) -> Estimate:
     >>> estimate_mean([np.array([1.0, 3.0]), np.array([2.0, 2.0])], rows)
     Estimate(mean=2.0, se=0.707...)
     """
+    with np.errstate(invalid="ignore"):  # the error of a mean that is not finite is NaN
+        return _estimate_mean(values, rows)
+
+
+def _estimate_mean(values: Sequence[Vector], rows: HeldOutRows) -> Estimate:
     n_folds, total = len(values), rows.total
     size = total / n_folds
     sums = np.array([w @ v for w, v in zip(rows.weights, values, strict=True)])
