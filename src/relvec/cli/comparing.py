@@ -15,9 +15,9 @@ from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.errors import UsageError, suggest_name
 from relvec.cli.judging import (
+    criteria_parts,
     describe_model,
     describe_verdict,
-    evidence_parts,
     judge_models,
     model_name,
     verdict_lines,
@@ -209,7 +209,6 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
             [
                 model_name(name, facts["task"]),
                 *cells,
-                format_mean(found["difference"], "decimals"),
                 size,
                 format_number(found["milliseconds_per_1000_rows"]),
             ]
@@ -217,7 +216,6 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
     headers = [
         "model",
         *(("RMSE", "MLPD") if is_regression else ("error rate", "log loss")),
-        "difference",
         "size",
         "ms",
     ]
@@ -226,7 +224,7 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
         headline(facts),
         table(headers, rows),
         legend(*_define_columns(facts)),
-        *evidence_parts(facts),
+        *criteria_parts(facts),
         "",
         *verdict_lines(facts),
     ]
@@ -235,13 +233,11 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
 def _define_columns(facts: dict[str, Any]) -> tuple[str, ...]:
     """Define the columns of the table."""
     is_regression = facts["task"] == "regression"
-    error, score = ("RMSE", "MLPD") if is_regression else ("error rate", "log loss")
+    error = "RMSE" if is_regression else "error rate"
     return (
         f"Mean over the held-out rows of {facts['held_out']} ± standard error over folds, the "
         f"smallest {error} first.",
         DEFINITIONS["mlpd" if is_regression else "log_loss"],
-        f"difference: by how much the {score} of the best predictor is better, in nats a row, ± "
-        "standard error of the paired difference.",
         "size: what the model stores for predictions. ms: milliseconds to predict 1000 rows.",
     )
 

@@ -12,7 +12,7 @@ from relvec.cli import models, peers
 from relvec.cli.console import escape_controls
 from relvec.cli.metrics import Prediction
 from relvec.cli.problem import Problem
-from relvec.cli.summaries.parts import format_number, legend, table
+from relvec.cli.summaries.parts import format_mean, format_number, legend, table
 from relvec.cli.validation import FoldResults, Folds
 from relvec.comparing import ComparedModel, Evidences, ModelComparison
 from relvec.comparing.assemble import build_comparison
@@ -23,9 +23,9 @@ from relvec.comparing.splits import describe_rows
 from relvec.comparing.statistics import FoldScores
 
 __all__ = [
+    "criteria_parts",
     "describe_model",
     "describe_verdict",
-    "evidence_parts",
     "judge_models",
     "model_name",
     "verdict_lines",
@@ -105,29 +105,26 @@ def model_name(name: str, task: str) -> str:
     return peers.TITLES[task].get(name) or models.model_title(name)
 
 
-def evidence_parts(facts: Mapping[str, Any]) -> list[Any]:
-    """Return the table of evidences, of models that have one."""
-    known = {
-        name: found for name, found in facts["models"].items() if found["log_evidence"] is not None
-    }
-    if not known:
-        return []
+def criteria_parts(facts: Mapping[str, Any]) -> list[Any]:
+    """Return the table of paired differences and evidences."""
+    score = "MLPD" if facts["task"] == "regression" else "log loss"
     rows = [
         [
             model_name(name, facts["task"]),
-            *(_format_nats(found[key]) for key in EVIDENCES[:3]),
+            format_mean(found["difference"], "decimals"),
+            _format_nats(found["log_evidence"]),
+            _format_nats(found["tied_evidence"]),
             format_number(found["posterior_probability"]),
-            format_number(found["effective_dof"]),
         ]
-        for name, found in known.items()
+        for name, found in facts["models"].items()
     ]
-    headers = ["evidence of all rows", "log evidence", "penalised", "tied", "probability", "dof"]
     return [
-        table(headers, rows),
+        table(["model", "difference", "evidence", "tied", "probability"], rows),
         legend(
-            "In nats. penalised: less 0.5 log N for every hyper-parameter that was fitted. tied: "
-            "the same with one precision for each basis, from which the posterior probabilities "
-            "are computed. dof: effective degrees of freedom."
+            f"difference: by how much the {score} of the best predictor is better, in nats a row, "
+            "and the standard error of the paired difference. evidence: maximised log evidence of "
+            "all rows. tied: that with one precision for each basis, less 0.5 log N for every "
+            "hyper-parameter that was fitted; posterior probabilities are computed from it."
         ),
     ]
 
@@ -140,4 +137,5 @@ def verdict_lines(facts: Mapping[str, Any]) -> list[str]:
     """Return the verdict, and where criteria disagree."""
     verdict = facts["verdict"]
     texts = (verdict["text"], *verdict["disagreements"], *verdict["notes"])
-    return [escape_controls(each) for each in texts]
+    # without spaces, so that lines do not break between a number and its standard error
+    return [escape_controls(each.replace(" ± ", "±")) for each in texts]
