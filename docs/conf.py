@@ -108,6 +108,7 @@ EXAMPLES = [
     "trend_and_season.py",
     "local_optima.py",
     "assessing.py",
+    "comparing_models.py",
     "sampling.py",
     "classification.py",
     "iris_three_classes.py",

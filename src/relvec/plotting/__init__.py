@@ -25,6 +25,7 @@ from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.inclusion import InclusionDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
+from relvec.plotting.model_comparison import ModelComparisonDisplay
 from relvec.plotting.noise_level import NoiseDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.predicted_observed import PredictedObservedDisplay
@@ -61,6 +62,7 @@ __all__ = [
     "ImageDisplay",
     "InclusionDisplay",
     "LogOddsDisplay",
+    "ModelComparisonDisplay",
     "NoiseDisplay",
     "OptimaDisplay",
     "PredictedObservedDisplay",
