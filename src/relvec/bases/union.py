@@ -13,7 +13,7 @@ from relvec.bases.base import Atoms, Basis, BasisPart, BoundBasis
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels import KernelLike, kernel_block
 
-__all__ = ["UnionAtoms", "UnionBasis"]
+__all__ = ["UnionAtoms", "UnionBasis", "name_parts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,7 @@ class UnionBasis(Basis):
             source_row=np.concatenate([part.source_row for part in bound]),
             parts=tuple(
                 BasisPart(name, len(part))
-                for name, part in zip(_part_names(self.bases), atoms, strict=True)
+                for name, part in zip(name_parts(self.bases), atoms, strict=True)
             ),
         )
 
@@ -227,7 +227,7 @@ class UnionBasis(Basis):
         return self.bases
 
 
-def _part_names(bases: Sequence[Basis]) -> list[str]:
+def name_parts(bases: Sequence[Basis]) -> list[str]:
     """Return the class of each basis, with its position where two have the same class."""
     kinds = [type(basis).__name__ for basis in bases]
     return [

@@ -11,7 +11,7 @@ from relvec._typing import ArrayLike
 from relvec.bases import BoundBasis, LinearBasis
 from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
-from relvec.estimators._length_scales import with_kernel
+from relvec.estimators._length_scales import with_learnt_kernels
 from relvec.estimators._plan import Data
 from relvec.estimators._target_transform import check_support
 from relvec.solvers import Problem
@@ -39,8 +39,8 @@ def fitted_basis(model: Any) -> Basis:
     if getattr(model, "model_kind_", None) == "linear":
         return LinearBasis()
     basis: Basis = model._resolve_basis()
-    is_learnt = hasattr(model, "learnt_length_scales_")
-    return with_kernel(basis, model.kernel_) if is_learnt else basis
+    learnt = getattr(model, "learnt_length_scales_", None)
+    return basis if learnt is None else with_learnt_kernels(basis, learnt)
 
 
 def fitted_problem(
