@@ -129,6 +129,11 @@ class PlanTuning:
     n_joint_steps: int = 3
     """Joint steps of precisions and length-scales in one round of refinement. Few on purpose: at
     its maximum the evidence of a sparse model overfits the length-scales."""
+    n_shape_rounds: int = 5
+    """Largest number of rounds in which widths and centres of single kernels are moved; most fits
+    end after a few."""
+    n_shape_steps: int = 20
+    """Steps of widths, centres and precisions in one round."""
     min_improvement: float = 0.01
     """Increase of the objective, in nats, that is worth another fit."""
     readmission_gain: float = 2.0

@@ -80,6 +80,11 @@ def fitted_problem(
     (31, 31)
     """
     inputs, plan = np.asarray(X, dtype=np.float64), model._resolve()
+    if getattr(plan, "tune_atoms", None) is not None:
+        raise ValueError(
+            f"with tune_atoms={plan.tune_atoms!r} the basis functions of the model are not among "
+            "the candidates, so their problem cannot be made again. Use tune_atoms=None."
+        )
     weight = None if sample_weight is None else read_weight(sample_weight, inputs)
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)

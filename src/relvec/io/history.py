@@ -98,6 +98,8 @@ RENAMED: dict[str, str] = {
 
 ADDED: dict[str, dict[str, Any]] = {
     "relvec.bases.kernel.KernelBasis": {"tune": True},
+    "relvec.estimators.regression.RVMRegressor": {"tune_atoms": None},
+    "relvec.estimators.regression.SparseBayesRegressor": {"tune_atoms": None},
 }
 """Current name of a type: new attributes and their values (JSON types) for older files."""
 

@@ -27,7 +27,7 @@ from relvec.kernels.resolve import contains_kernel
 from relvec.learning.ascent import ascend
 from relvec.learning.kernel_parameters import PERIODS, is_one_of, name_parameters
 from relvec.learning.process import Process
-from relvec.learning.rows import median_nearest_squared_distance
+from relvec.learning.rows import measure_spacing
 from relvec.learning.tuning import LengthScaleTuning
 
 __all__ = ["KernelBlock", "KernelSum", "SumFit", "SumPoint", "find_parameter_bounds"]
@@ -260,7 +260,7 @@ def _find_floor(
 ) -> float:
     """Return the smallest sensible value of a parameter; a tiny number if nothing is known."""
     tiny = np.finfo(np.float64).tiny
-    gaps = [_median_gap(column) for column in X.T]
+    gaps = [measure_spacing(column[:, None]) for column in X.T]
     if is_one_of(name, PERIODS):
         return max(2.0 * min(gaps), tiny)
     if not is_one_of(name, ("length_scale",)):
@@ -271,9 +271,5 @@ def _find_floor(
         return 2.0 * math.pi / len(np.unique(X, axis=0))
     if n_elements == X.shape[1]:  # one length-scale for each feature
         return float(max(gaps[place - first], tiny))
-    return max(math.sqrt(median_nearest_squared_distance(X)), float(tiny))
+    return max(measure_spacing(X), float(tiny))
 
-
-def _median_gap(column: Vector) -> float:
-    gaps = np.diff(np.unique(column))
-    return float(np.median(gaps)) if len(gaps) else 0.0

@@ -91,14 +91,13 @@ class KernelSumSearch:
         gain : ndarray of shape (n_blocks,)
             Gain in log evidence of each kernel over the others, when it was removed or at the end.
         """
-        process, blocks = self.total.process, self.total.blocks
-        gain = np.zeros(len(blocks))
+        process, gain = self.total.process, np.zeros(len(self.total.blocks))
         while len(fit.active) > 1:
             without = {number: self._leave_out(fit, number) for number in fit.active}
             excess = {}
             for number, other in without.items():
                 gain[number] = fit.log_evidence - other.log_evidence
-                required = process.compute_min_gain(blocks[number].n_parameters)
+                required = process.compute_min_gain(self.count_parameters([number]) - 1)
                 excess[number] = gain[number] - required
             weakest = min(excess, key=excess.__getitem__)
             if excess[weakest] >= 0.0:
@@ -107,6 +106,17 @@ class KernelSumSearch:
         last = fit.active[0]
         gain[last] = fit.log_evidence - self.compute_null(fit)
         return self.total.maximise(fit, self.max_iter), gain
+
+    def count_parameters(self, numbers: Sequence[int]) -> int:
+        """Count the parameters of some kernels, variances included, for their penalty.
+
+        A period counts as three: the information about a frequency grows as the cube of the sample
+        size, so that it costs ``3 log(n) / 2`` where others cost ``log(n) / 2`` (Djuric 1996, A
+        model selection rule for sinusoids in white Gaussian noise, IEEE Trans. Signal Process. 44).
+        """
+        names = [name for number in numbers for name in self.total.names[number]]
+        n_periods = sum(is_one_of(name, PERIODS + FREQUENCIES) for name in names)
+        return len(numbers) + len(names) + 2 * n_periods
 
     def compute_null(self, fit: SumFit) -> float:
         """Compute the log evidence without kernels, with the same constants."""
@@ -283,8 +293,8 @@ def learn_kernel_sum(
         )
     fit, gain = search.remove_weak_blocks(fit)
     # The first variance is counted by `Process.compute_min_gain`.
-    n_parameters = sum(1 + blocks[number].n_parameters for number in fit.active) - 1
-    if fit.log_evidence - search.compute_null(fit) < process.compute_min_gain(n_parameters):
+    required = process.compute_min_gain(search.count_parameters(fit.active) - 1)
+    if fit.log_evidence - search.compute_null(fit) < required:
         return nothing
     found = []
     for number, block in enumerate(as_given):
