@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
 
 from relvec._typing import IndexArray
 from relvec.bases import KernelAtoms
@@ -55,28 +56,33 @@ def tune_atoms(plan: RegressionPlan, fit: RegressionFit, data: Data) -> Regressi
     data : Data
         Training data.
     """
-    assert plan.tune_atoms is not None
+    moves = plan.tune_atoms
+    assert moves is not None
     if len(fit.outputs) > 1:
         raise ValueError(
-            f"tune_atoms={plan.tune_atoms!r} moves the basis functions of one output; got "
+            f"tune_atoms={moves!r} moves the basis functions of one output; got "
             f"{len(fit.outputs)} outputs. Fit one model for each, or use tune_atoms=None."
         )
     tuned, shapes = fit, _find_shapes(fit.bound.atoms, fit.outputs[0].active)
     n_before = len(shapes)
     for _ in range(plan.tuning.n_shape_rounds):
-        found = _tune_once(plan, tuned, shapes, data)
+        found = _tune_once(plan, tuned, shapes, data, moves)
         if found is None or not found[0].objective > tuned.objective + plan.tuning.min_improvement:
             break
         tuned, shapes = found
     # Each kernel has a precision, and the numbers that were moved.
     n_numbers = {"widths": 1, "centers": data.X.shape[1], "both": 1 + data.X.shape[1]}
-    n_more = len(shapes) * (1 + n_numbers[plan.tune_atoms]) - n_before
+    n_more = len(shapes) * (1 + n_numbers[moves]) - n_before
     required = 0.5 * math.log(max(fit.problems[0].moments.n_effective, 1.0)) * max(n_more, 0)
     return tuned if tuned.objective - fit.objective > required else fit
 
 
 def _tune_once(
-    plan: RegressionPlan, fit: RegressionFit, shapes: dict[int, AtomShape], data: Data
+    plan: RegressionPlan,
+    fit: RegressionFit,
+    shapes: dict[int, AtomShape],
+    data: Data,
+    moves: str,
 ) -> tuple[RegressionFit, dict[int, AtomShape]] | None:
     """Take joint steps and fit again; None if there is nothing to move."""
     (output,), (problem,) = fit.outputs, fit.problems
@@ -98,7 +104,7 @@ def _tune_once(
         objective=objective.subset(np.concatenate([moved, held])),
     )
     theta = np.concatenate([solution.log_lam[is_moved], solution.log_lam[~is_moved]])
-    model = ShapeEvidence(evidence, [shapes[number] for number in moved.tolist()], plan.tune_atoms)
+    model = ShapeEvidence(evidence, [shapes[number] for number in moved.tolist()], moves)
     ends, rise = model.maximise(theta, plan.tuning.n_shape_steps)
     if not rise > plan.tuning.min_improvement:
         return None
@@ -114,8 +120,10 @@ def _find_shapes(atoms: Atoms, active: IndexArray) -> dict[int, AtomShape]:
     shapes = {}
     for number in active.tolist():
         [atom] = _split_atoms(atoms.subset(np.array([number])))
-        kernel = atom.decaying_kernel() if isinstance(atom, KernelAtoms) else None
-        if kernel is not None and atom.is_known_to_decay():
+        if not isinstance(atom, KernelAtoms) or not atom.is_known_to_decay():
+            continue
+        kernel = atom.kernel
+        if isinstance(kernel, Kernel):
             shapes[number] = AtomShape.from_kernel(kernel, np.asarray(atom.centers[0]))
     return shapes
 

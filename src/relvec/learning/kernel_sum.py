@@ -272,4 +272,3 @@ def _find_floor(
     if n_elements == X.shape[1]:  # one length-scale for each feature
         return float(max(gaps[place - first], tiny))
     return max(measure_spacing(X), float(tiny))
-

@@ -15,7 +15,6 @@ from dataclasses import replace
 from operator import attrgetter
 
 import numpy as np
-
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
 from relvec._typing import Vector

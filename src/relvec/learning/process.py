@@ -181,7 +181,7 @@ class Process:
         )
 
     def weight_signal(self, log_signal: float) -> Matrix | float:
-        """Return what a kernel matrix is multiplied by: the signal, and root weights of the rows."""
+        """Return what a kernel matrix is multiplied by: signal and root weights of the rows."""
         if self.weighs_covariance and self.is_weighted:
             weighting: Matrix = np.multiply.outer(self.root * math.exp(log_signal), self.root).T
             return weighting
