@@ -226,7 +226,8 @@ class CentredKernelOptions(BasisMixin):
         check_is_fitted(self)
         parts = self.atoms_.parts if isinstance(self.atoms_, UnionAtoms) else (self.atoms_,)
         known = [part.centers for part in parts if isinstance(part, KernelAtoms)]
-        centers = known[0] if known else None
+        # Kernels of different widths are parts of their own.
+        centers = np.concatenate(known) if known else None
         if getattr(self, "model_kind_", None) == "linear":
             raise AttributeError(
                 "this model has no relevance_vectors_: it is linear in the features, because "
