@@ -82,6 +82,10 @@ class SparseBayesRegressor(
         Summary of each basis of a sum: name, number of basis functions offered and kept, effective
         degrees of freedom, share of the variance of the target. `predict_components` returns their
         contributions.
+    kernel_blocks_ : tuple of LearntBlock
+        Kernel of each `KernelBasis` of a sum, its prior variance, its gain in log evidence and
+        whether the basis is in the model. It exists only if the kernels of several bases are learnt
+        (``length_scales="kernel"``).
     outlier_probability_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Posterior probability that a training row is an outlier: that its noise variance is at
         least 9 times `noise_variance_`. This attribute and the next three exist only with `noise`
