@@ -14,7 +14,7 @@ from relvec.bases.nested import NestedBasis
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels import KernelLike, kernel_block
 
-__all__ = ["UnionAtoms", "UnionBasis"]
+__all__ = ["UnionAtoms", "UnionBasis", "name_parts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class UnionBasis(NestedBasis):
             is_flat=_concatenate_flags([part.is_flat for part in bound], atoms),
             parts=tuple(
                 BasisPart(name, len(part))
-                for name, part in zip(_part_names(self.bases), atoms, strict=True)
+                for name, part in zip(name_parts(self.bases), atoms, strict=True)
             ),
         )
 
@@ -225,7 +225,7 @@ def _concatenate_flags(
     )
 
 
-def _part_names(bases: Sequence[Basis]) -> list[str]:
+def name_parts(bases: Sequence[Basis]) -> list[str]:
     """Return the name of each basis, with its position where two have the same name."""
     kinds = [basis.part_name for basis in bases]
     return [

@@ -93,7 +93,18 @@ class BaseSparseBayesRegressor(
         if options.target_transform is not None and noise is not None:
             raise ValueError(f"noise_variance={noise!r} {NO_KNOWN_NOISE}")
         default = {each.name: each.default for each in fields(options)}
+        learner, moves = shared["learner"], getattr(options, "tune_atoms", None)
+        if moves is not None and learner is not None and learner.n_refinements:
+            raise ValueError(
+                f"tune_atoms={moves!r} moves single kernels, and n_refinements="
+                f"{learner.n_refinements} the length-scales of all. Use one of them."
+            )
         precision = read_precision(options, prior, shared["basis"])
+        if moves is not None and precision == "tied":
+            raise ValueError(
+                f'precision="tied" keeps all kernels of a basis equal, but tune_atoms={moves!r} '
+                'moves single ones. Use precision="atom" or tune_atoms=None.'
+            )
         resolve = partial(
             resolve_solver,
             options.solver,
@@ -112,6 +123,7 @@ class BaseSparseBayesRegressor(
             ),
             noise=options.noise,
             target_transform=options.target_transform,
+            tune_atoms=moves,
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),

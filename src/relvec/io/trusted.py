@@ -90,6 +90,7 @@ published.textbook.TextbookSolver
 
 _RELVEC_TUPLES = """
 bases.base.BasisPart bases.callable.FunctionColumn
+learning.learnt.LearntBlock
 solvers.base.Candidate solvers.base.Certificate
 """
 
