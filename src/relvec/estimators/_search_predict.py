@@ -234,6 +234,8 @@ class SearchPredictionMixin:
                 f"Steps ahead are defined for one input; the model has {self.n_features_in_}."
             )
         x = np.unique(self._construction.scaling.invert(self._construction.rows.U)[:, 0])
+        if len(x) < 2:
+            raise ValueError("All training inputs are equal, so steps ahead have no length.")
         if self.has_dates_:
             return continue_dates(from_days(x), n_steps)[:, np.newaxis]
         step = float(np.median(np.diff(x)))
