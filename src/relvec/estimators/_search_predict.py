@@ -12,6 +12,7 @@ from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._search_inputs import from_days
 from relvec.learning.structures.construct import Construction
 from relvec.learning.structures.forecast import FittedMember, Forecaster
+from relvec.learning.structures.mixture import StructureMixture
 
 __all__ = ["Decomposition", "SearchPredictionMixin"]
 
@@ -86,10 +87,24 @@ class SearchPredictionMixin:
         >>> bool(abs(model.predict([[66.0]])[0] - (6.6 + np.sin(33.0))) < 0.3)
         True
         """
-        mixture = self._predict_mixture(X, include_noise)
+        mixture = self.predict_distribution(X, include_noise=include_noise)
         return (mixture.centre, mixture.std) if return_std else mixture.centre
 
-    def _predict_mixture(self, X: Any, include_noise: bool = True) -> Any:
+    def predict_distribution(self, X: Any, *, include_noise: bool = True) -> StructureMixture:
+        """Predict distributions of targets, from which all other predictions come.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        include_noise : bool, default=True
+            Whether distributions are those of new targets, or of the function.
+
+        Returns
+        -------
+        mixture : object
+            With `quantile`, `interval`, `cdf`, `log_density` and `sample`, one value for each row.
+        """
         check_is_fitted(self)
         return self._forecaster.predict(self._read_inputs(X), include_noise=include_noise)
 
@@ -113,7 +128,9 @@ class SearchPredictionMixin:
             Quantiles of the averaged distribution, in units of the target.
         """
         probability = check_probability("coverage", coverage)
-        interval: Matrix = self._predict_mixture(X, include_noise).interval(probability)
+        interval: Matrix = self.predict_distribution(X, include_noise=include_noise).interval(
+            probability
+        )
         return interval
 
     def predict_quantiles(self, X: Any, levels: ArrayLike) -> Matrix:
@@ -130,7 +147,7 @@ class SearchPredictionMixin:
         -------
         quantiles : ndarray of shape (n_samples, n_levels)
         """
-        mixture = self._predict_mixture(X)
+        mixture = self.predict_distribution(X)
         each = [check_probability("levels", level) for level in np.atleast_1d(np.asarray(levels))]
         return np.stack([mixture.quantile(level) for level in each], axis=-1)
 
@@ -149,7 +166,7 @@ class SearchPredictionMixin:
         log_density : ndarray of shape (n_samples,)
             Minus infinity for targets that a transform excludes.
         """
-        density: Vector = self._predict_mixture(X).log_density(np.asarray(y, dtype=np.float64))
+        density: Vector = self.predict_distribution(X).log_density(np.asarray(y, dtype=np.float64))
         return density
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Matrix:
@@ -169,7 +186,7 @@ class SearchPredictionMixin:
         draws : ndarray of shape (n_samples_X, n_samples)
         """
         n_draws = check_integer("n_samples", n_samples, minimum=1)
-        draws: Matrix = self._predict_mixture(X).sample(n_draws, random_state)
+        draws: Matrix = self.predict_distribution(X).sample(n_draws, random_state)
         return draws
 
     def decompose(self, X: Any) -> Decomposition:
