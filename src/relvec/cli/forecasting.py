@@ -44,7 +44,7 @@ def forecast_command(console: CommandConsole, request: ForecastRequest) -> None:
     stored = load_model(request.model)
     _check_model(stored)
     frame = _tabulate(stored, request)
-    _note_distance(stored.model, request.steps, console)
+    _note_distance(stored, request.steps, console)
     if request.plot is not None:
         _draw(stored, request)
     facts: dict[str, Any] = {
@@ -87,13 +87,13 @@ def _check_model(stored: StoredModel) -> None:
     model = stored.model
     if not is_search(model):
         raise CommandError(
-            f"'{stored.path}' holds a {type(model).__name__}; forecasts need the model of a series. "
-            "Fit one with: relvec fit TABLE --target COLUMN --search --time COLUMN -o FILE"
+            f"'{stored.path}' holds a {type(model).__name__}; forecasts need the model of a "
+            "series. Fit one with: relvec fit TABLE --target COLUMN --search --time COLUMN -o FILE"
         )
     if model.n_features_in_ != 1:
         raise CommandError(
             f"'{stored.path}' is a function of {model.n_features_in_} columns, which has no next "
-            "rows. Predict a table with relvec predict, or fit a series with --search --time COLUMN."
+            "rows. Predict a table with relvec predict, or fit a series with --search --time."
         )
 
 
@@ -109,7 +109,7 @@ def _tabulate(stored: StoredModel, request: ForecastRequest) -> pl.DataFrame:
     distribution = model.predict_distribution(ahead)
     columns: dict[str, Any] = {_find_input_name(stored): _as_column(ahead[:, 0])}
     lower, upper = distribution.interval(request.coverage).T
-    columns |= {f"{target}_median": distribution.quantile(0.5)}
+    columns |= {f"{target}_median": distribution.centre}
     columns |= {f"{target}_lower": lower, f"{target}_upper": upper}
     columns |= {f"{target}_q{level:g}": distribution.quantile(level) for level in request.quantiles}
     return pl.DataFrame(columns)
@@ -123,9 +123,11 @@ def _as_column(values: np.ndarray) -> pl.Series:
     return pl.Series(days if (days == values).all() else values.astype("datetime64[us]"))
 
 
-def _note_distance(model: Any, n_steps: int, console: CommandConsole) -> None:
+def _note_distance(stored: StoredModel, n_steps: int, console: CommandConsole) -> None:
     """Note that a forecast goes far beyond the record, where the structure may not hold."""
-    share = n_steps / max(model.n_samples_fit_ - 1, 1)
+    if not stored.takes_tables:
+        return
+    share = n_steps / max(stored.about["rows"]["used"], 1)
     if share > FAR:
         console.note(
             f"The forecast goes beyond the record by {100 * share:.0f} % of its length. It assumes "

@@ -63,7 +63,7 @@ class SearchRequest:
             )
         self.make_model()
 
-    def make_model(self, n_jobs: int | None = None) -> KernelSearchRegressor:
+    def make_model(self) -> KernelSearchRegressor:
         """Make the unfitted estimator."""
         options = {"effort": self.effort, "mode": self.mode}
         given = {name: value for name, value in options.items() if value is not None}
@@ -71,7 +71,7 @@ class SearchRequest:
             choices = CHOICES[name]
             if value not in choices:
                 raise UsageError(f"--{name} must be one of {', '.join(choices)}; got {value!r}.")
-        return KernelSearchRegressor(**given, n_jobs=n_jobs)
+        return KernelSearchRegressor().set_params(**given)
 
 
 CHOICES = {

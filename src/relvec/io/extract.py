@@ -129,8 +129,8 @@ def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
     if isinstance(last, KernelSearchRegressor):
         raise ExportError(
             "KernelSearchRegressor cannot be exported: it averages Gaussian processes, which "
-            "predict from all training rows. Use relvec.io.save, and predict in Python or by relvec "
-            "predict; or compute the predictions you need, for example for "
+            "predict from all training rows. Use relvec.io.save, and predict in Python or by "
+            "relvec predict; or compute the predictions you need, for example for "
             "model.future_inputs(n_steps), and store them as a table."
         )
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier | SampledMixin):
