@@ -113,6 +113,7 @@ EXAMPLES = [
     "digits_relevance_vectors.py",
     "feature_selection.py",
     "wine_features.py",
+    "kernel_search.py",
     "density.py",
     "bump_hunt.py",
     "denoising.py",

@@ -63,8 +63,9 @@ def test_the_end_of_the_series_is_held_out(facts):
     held_out = facts["held_out"]
     models = held_out["models"]
     assert held_out["rows"] == round(0.2 * N)
-    assert 0.8 < models["search"]["rmse"] < 1.6  # the noise has standard deviation one
-    assert models["search"]["rmse"] < models["straight line"]["rmse"] < models["last value"]["rmse"]
+    # the noise has standard deviation one, the season 4.2
+    assert models["search"]["rmse"] < 0.5 * models["straight line"]["rmse"]
+    assert models["search"]["rmse"] < 0.5 * models["last value"]["rmse"]
     assert models["search"]["coverage"] > 0.8
 
 
@@ -79,9 +80,8 @@ def test_the_report_on_the_terminal(cli, series, tmp_path):
     assert shown.exit_code == 0, shown.output
     for text in ("structure", "share of variance", "margin", "Not tested on held-out rows"):
         assert text in shown.stdout
-    assert f"Next: relvec forecast {tmp_path / 'm.relvec'} --steps 24" in shown.stdout.replace(
-        "\n", ""
-    )
+    command = f"Next: relvec forecast {tmp_path / 'm.relvec'} --steps 24"
+    assert command.split() == shown.stdout.split()[-len(command.split()) :]
     assert "encoded as days" not in shown.stderr
     assert load(tmp_path / "m.relvec")[-1].mode == "interpretable"
 
@@ -193,7 +193,7 @@ def test_a_missing_date_is_not_predicted(refused, series, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--time", "day"], "There is no time column 'day' in sales.csv"),
+        (["--time", "day"], "There is no time column 'day' in "),
         (["--time", "sales"], "'sales' is the target; --time must name another column."),
         (["--time", "month", "--effort", "much"], "--effort must be one of fast, balanced"),
         (["--time", "month", "--mode", "best"], "--mode must be one of accuracy, interpretable"),
