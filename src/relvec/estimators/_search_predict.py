@@ -104,6 +104,17 @@ class SearchPredictionMixin:
         -------
         mixture : object
             With `quantile`, `interval`, `cdf`, `log_density` and `sample`, one value for each row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> probability = model.predict_distribution([[50.0]]).cdf(np.array([5.0]))[0]
+        >>> bool(0.2 < probability < 0.8)
+        True
         """
         check_is_fitted(self)
         return self._forecaster.predict(self._read_inputs(X), include_noise=include_noise)
@@ -126,6 +137,17 @@ class SearchPredictionMixin:
         -------
         interval : ndarray of shape (n_samples, 2)
             Quantiles of the averaged distribution, in units of the target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> low, high = model.predict_interval([[50.0]], coverage=0.95)[0]
+        >>> bool(low < 5.0 < high)
+        True
         """
         probability = check_probability("coverage", coverage)
         interval: Matrix = self.predict_distribution(X, include_noise=include_noise).interval(
@@ -146,6 +168,16 @@ class SearchPredictionMixin:
         Returns
         -------
         quantiles : ndarray of shape (n_samples, n_levels)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> model.predict_quantiles([[50.0], [60.0]], [0.1, 0.5, 0.9]).shape
+        (2, 3)
         """
         mixture = self.predict_distribution(X)
         each = [check_probability("levels", level) for level in np.atleast_1d(np.asarray(levels))]
@@ -165,6 +197,17 @@ class SearchPredictionMixin:
         -------
         log_density : ndarray of shape (n_samples,)
             Minus infinity for targets that a transform excludes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> likely, unlikely = model.log_predictive_density([[50.0], [50.0]], [5.0, 9.0])
+        >>> bool(likely > unlikely)
+        True
         """
         density: Vector = self.predict_distribution(X).log_density(np.asarray(y, dtype=np.float64))
         return density
@@ -184,6 +227,16 @@ class SearchPredictionMixin:
         Returns
         -------
         draws : ndarray of shape (n_samples_X, n_samples)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> model.sample_y([[50.0], [60.0]], n_samples=3, random_state=0).shape
+        (2, 3)
         """
         n_draws = check_integer("n_samples", n_samples, minimum=1)
         draws: Matrix = self.predict_distribution(X).sample(n_draws, random_state)
@@ -243,6 +296,20 @@ class SearchPredictionMixin:
         X : ndarray of shape (n_steps, 1)
             Inputs after the last training input; dates if the model was fitted to dates. Dates at
             the same day of consecutive months, quarters or years go on so.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> model.future_inputs(2).ravel()
+        array([40., 41.])
+        >>> months = np.datetime64("2020-01") + np.arange(40)
+        >>> ahead = KernelSearchRegressor(factors=("linear",)).fit(months, y).future_inputs(2)
+        >>> ahead.ravel().astype("datetime64[D]")
+        array(['2023-05-01', '2023-06-01'], dtype='datetime64[D]')
         """
         check_is_fitted(self)
         n_steps = check_integer("n_steps", n_steps, minimum=1)
