@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from relvec import KernelSearchRegressor
 from relvec.cli.app import app
 from relvec.cli.search_facts import format_period
 from relvec.io import inspect, load
@@ -60,13 +61,23 @@ def test_the_structure_of_the_series_is_reported(facts):
 
 @pytest.mark.slow
 def test_the_end_of_the_series_is_held_out(facts):
-    held_out = facts["held_out"]
-    models = held_out["models"]
+    held_out, table = facts["held_out"], make_series()
     assert held_out["rows"] == round(0.2 * N)
+    models = held_out["models"]
     # the noise has standard deviation one, the season 4.2
     assert models["search"]["rmse"] < 0.5 * models["straight line"]["rmse"]
     assert models["search"]["rmse"] < 0.5 * models["last value"]["rmse"]
-    assert models["search"]["coverage"] > 0.8
+    X, y = table["month"].to_numpy(), table["sales"].to_numpy()
+    before, after = slice(0, N - held_out["rows"]), slice(N - held_out["rows"], None)
+    model = KernelSearchRegressor(effort="fast").fit(X[before], y[before])
+    error = model.predict(X[after]) - y[after]
+    low, high = model.predict_interval(X[after]).T
+    assert models["search"]["rmse"] == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-6)
+    covered = np.mean((low <= y[after]) & (y[after] <= high))
+    assert models["search"]["coverage"] == pytest.approx(covered)
+    assert models["last value"]["mae"] == pytest.approx(
+        np.abs(y[after] - y[N - held_out["rows"] - 1]).mean()
+    )
 
 
 @pytest.mark.slow
