@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,22 +10,18 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.assessing.refit import refit
 from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
     compute_quantile_residuals,
     models_counts,
     predict_distribution,
-    shorten_chains,
 )
 from relvec.likelihoods import GaussianPrediction
 from relvec.reporting.subject import Subject
 
-__all__ = ["PredictionSet", "RefitError", "cross_validate", "predict_rows", "refit"]
-
-
-class RefitError(ValueError):
-    """The model cannot be fitted to a subset of its rows, or with other sample weights."""
+__all__ = ["PredictionSet", "cross_validate", "predict_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,19 +153,6 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
     if subject.is_classifier:
         return PredictionSet(name, False, y, rows, probability=probability, is_cross_validated=True)
     return PredictionSet(name, False, y, rows, **answers, is_cross_validated=True)
-
-
-def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    """Fit a clone without its warnings, which the report covers for the model itself.
-
-    That of a sampled model has short chains.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return shorten_chains(estimator).fit(X, y, **options)
-        except ValueError as error:
-            raise RefitError(str(error)) from error
 
 
 def _predict_targets(

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from relvec.describing import find_transform, is_sampled, summarise_fit, summarise_sampling
+from relvec.describing import (
+    find_transform,
+    has_simple_noise,
+    is_sampled,
+    summarise_fit,
+    summarise_sampling,
+)
 from relvec.reporting.chart import format_number
-from relvec.reporting.evidence import EvidenceSummary, has_simple_noise
+from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 

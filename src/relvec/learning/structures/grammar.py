@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from relvec.kernels.expansions import (
     Expansion,
     Harmonics,
     Kink,
     Line,
+    Product,
     SlopeWalk,
     Smooth,
     Step,
@@ -288,6 +291,21 @@ class Grammar:
                     start = component.log_variance + 2.0 * (kind is SlopeWalk)
                     yield structure.with_replaced(place, self.trend(kind, start))
 
+    def list_simplifications(self, structure: Structure) -> list[Structure]:
+        """Return the structure with one factor less in a product, or with a parabola as trend."""
+        simpler = []
+        for place, component in enumerate(structure.components):
+            # The first factor, such as a season, is what the others modulate.
+            for left_out in range(1, len(component.factors)):
+                factors = component.factors[:left_out] + component.factors[left_out + 1 :]
+                reduced = Component(Product(factors), component.log_variance)
+                simpler.append(structure.with_replaced(place, reduced))
+            if component.kinds in ((Smooth,), (Walk,), (SlopeWalk,)):
+                others = structure.without(place).components
+                rest = [each for each in others if set(each.kinds) != {Line}]
+                simpler.append(structure.with_components([*rest, self.line(), self.quadratic()]))
+        return [each for each in simpler if self.allows(each) and not _repeats_trends(each)]
+
     # ------------------------------------------------------------------ alternatives
 
     def list_trend_alternatives(self, structure: Structure) -> list[Structure]:
@@ -321,19 +339,39 @@ class Grammar:
         return [each for each in found if self.allows(each)]
 
     @staticmethod
+    def are_variants(first: Structure, second: Structure) -> bool:
+        """Whether two structures differ in slightly moved periods or locations only."""
+        left, right = (sorted(each.components, key=_component_key) for each in (first, second))
+        names = [[component.name() for component in each] for each in (left, right)]
+        if names[0] != names[1]:
+            return False
+        searched = [np.array([v for c in each for v in _searched(c)]) for each in (left, right)]
+        return bool((np.abs(searched[0] - searched[1]) < 0.05 * np.abs(searched[0]) + 0.01).all())
+
+    @staticmethod
     def key(structure: Structure) -> tuple[str, ...]:
         """Identify a structure up to its continuous parameters; periods and locations count."""
         return tuple(sorted(map(_component_key, structure.components)))
 
 
+def _repeats_trends(structure: Structure) -> bool:
+    """Whether two components without a period are of the same kind."""
+    kinds = [each.kinds for each in structure.components if Harmonics not in each.kinds]
+    return len(set(kinds)) < len(kinds)
+
+
 def _component_key(component: Component) -> str:
-    searched = [
-        round(float(getattr(factor, name)), 3)
+    return f"{component.name()} {[round(each, 3) for each in _searched(component)]}"
+
+
+def _searched(component: Component) -> list[float]:
+    """Return the periods and locations of a component."""
+    return [
+        float(getattr(factor, name))
         for factor in component.factors
         for name in ("period", "origin")
         if hasattr(factor, name) and factor.n_searched
     ]
-    return f"{component.name()} {searched}"
 
 
 def log_start(variance: float) -> float:

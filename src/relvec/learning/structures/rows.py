@@ -11,7 +11,12 @@ import numpy as np
 from relvec._typing import Matrix, Vector
 from relvec.learning.structures.transforms import OutputTransform
 
-__all__ = ["Scaling", "SearchRows", "TransformedTarget"]
+__all__ = ["OutputScaling", "Scaling", "SearchRows", "TransformedTarget"]
+
+
+GRID_TOLERANCE = 0.1
+"""Median distance of gaps from multiples of the smallest one, below which inputs lie on a grid. It
+is 0.25 if gaps have nothing to do with each other."""
 
 
 class Scaling(NamedTuple):
@@ -37,36 +42,12 @@ class Scaling(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TransformedTarget:
-    """Targets under a transform, standardised."""
+class OutputScaling:
+    """A transform of the target, then the linear map that standardises the training targets."""
 
     transform: OutputTransform
-    target: Vector
-    """The targets as given."""
     mean: float
     std: float
-
-    @classmethod
-    def of(
-        cls, transform: OutputTransform, target: Vector, weight: Vector | None = None
-    ) -> TransformedTarget:
-        """Standardise transformed targets."""
-        z = transform.forward(target)
-        mean = float(np.average(z, weights=weight))
-        variance = float(np.average((z - mean) ** 2, weights=weight))
-        # Of a constant target only the size is known: its spread is rounding error.
-        std = np.sqrt(variance) or max(abs(mean), 1.0) * 1e-8
-        return cls(transform, target, mean, float(std))
-
-    @cached_property
-    def values(self) -> Vector:
-        """Standardised transformed targets."""
-        return self.forward(self.target)
-
-    @cached_property
-    def log_jacobian(self) -> Vector:
-        """Log derivative of `values` in the target, by which densities are those of the target."""
-        return self.log_slope(self.target)
 
     def forward(self, target: Vector) -> Vector:
         """Return standardised transformed values of targets."""
@@ -79,6 +60,41 @@ class TransformedTarget:
     def log_slope(self, target: Vector) -> Vector:
         """Return the log derivative of the standardised transformed value in the target."""
         return self.transform.log_slope(target) - np.log(self.std)
+
+
+@dataclass(frozen=True)
+class TransformedTarget(OutputScaling):
+    """Training targets under a transform, standardised."""
+
+    target: Vector
+    """The targets as given."""
+
+    @classmethod
+    def of(
+        cls, transform: OutputTransform, target: Vector, weight: Vector | None = None
+    ) -> TransformedTarget:
+        """Standardise transformed targets."""
+        z = transform.forward(target)
+        mean = float(np.average(z, weights=weight))
+        variance = float(np.average((z - mean) ** 2, weights=weight))
+        # Of a constant target only the size is known: its spread is rounding error.
+        std = np.sqrt(variance) or max(abs(mean), 1.0) * 1e-8
+        return cls(transform, mean, float(std), target)
+
+    @property
+    def scaling(self) -> OutputScaling:
+        """The transform and the linear map, without the targets."""
+        return OutputScaling(self.transform, self.mean, self.std)
+
+    @cached_property
+    def values(self) -> Vector:
+        """Standardised transformed targets."""
+        return self.forward(self.target)
+
+    @cached_property
+    def log_jacobian(self) -> Vector:
+        """Log derivative of `values` in the target, by which densities are those of the target."""
+        return self.log_slope(self.target)
 
 
 @dataclass(frozen=True)
@@ -100,14 +116,21 @@ class SearchRows:
 
     @cached_property
     def spacing(self) -> float:
-        """Median gap between neighbouring inputs."""
+        """Median gap between neighbouring inputs; zero for several features, which have none."""
+        if self.U.shape[1] > 1:
+            return 0.0
         return max(float(np.median(self._gaps)), 2.0 / 4000.0)
 
     @cached_property
     def smallest_spacing(self) -> float:
-        """Gap that 2 % of all gaps do not exceed.
+        """Step of the grid that the inputs lie on, or the median gap if they do not lie on one.
 
-        If rows are missing from a regular grid, periods down to twice the spacing of the grid can
-        be seen, which is less than twice the median gap.
+        If rows are missing from a regular grid, periods down to twice its step can be seen, which
+        is less than twice the median gap. Inputs at random have no such limit, but the more
+        frequencies are searched, the more of them fit noise.
         """
-        return max(float(np.quantile(self._gaps, 0.02)), 2.0 / 6000.0)
+        # The step is a gap that 2 % of all gaps do not exceed, up to rounding of the inputs.
+        step = float(np.quantile(self._gaps, 0.02))
+        steps = self._gaps / step
+        is_grid = np.median(np.abs(steps - np.round(steps))) < GRID_TOLERANCE
+        return max(step if is_grid else float(np.median(self._gaps)), 2.0 / 6000.0)
