@@ -8,8 +8,8 @@ ever faster, with a yearly season. The last years of both are held out. Nothing 
 neither periods, nor the trend, nor the logarithm that makes the first series additive.
 
 Trends that explain the past almost equally well forecast differently, so forecasts average them.
-The printed margins say by how many nats of penalised evidence the runner-up is behind; below 5 it is
-undecided.
+The printed margins say by how many nats of penalised evidence the runner-up is behind; below 5 it
+is undecided.
 
 Run it with ``python examples/kernel_search.py [plot.png]``. It needs matplotlib:
 ``pip install "relvec[plot]"``.

@@ -45,7 +45,7 @@ def inspect_command(console: CommandConsole, path: str, *, with_vectors: bool) -
     if is_sampled(stored.model):
         facts["diagnostics"] = list_diagnostics(stored.model)
     if is_search(stored.model):
-        facts["search"] = describe_search(stored.model)
+        facts["search"] = describe_search(stored.model, feature_names(stored))
     if with_vectors and is_search(stored.model):
         raise UsageError("--vectors lists kernels and terms; this model has components, as shown.")
     if with_vectors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["describe_search", "format_period", "is_search"]
@@ -24,11 +25,12 @@ def is_search(model: Any) -> bool:
     return hasattr(model, "structures_")
 
 
-def describe_search(model: Any) -> dict[str, Any]:
-    """Return the structure, its components and its rivals."""
+def describe_search(model: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return the structure, its components and its rivals; `names` are those of the features."""
+    features = list(names) if model.n_features_in_ > 1 else None
     periods = model.periods_.tolist()
     return {
-        "expression": model.expression_,
+        "expression": model.structures_[0].structure.name(features),
         "transform": model.transform_,
         "mode": model.mode,
         "effort": model.effort,
@@ -42,12 +44,16 @@ def describe_search(model: Any) -> dict[str, Any]:
         "effective_dof": model.effective_dof_,
         "n_fits": model.n_iter_,
         "components": [
-            {"name": each.name, "share": each.share, "score_loss": each.score_loss}
+            {
+                "name": each.component.name(features),
+                "share": each.share,
+                "score_loss": each.score_loss,
+            }
             for each in model.components_
         ],
         "structures": [
             {
-                "name": each.name,
+                "name": each.structure.name(features),
                 "transform": each.transform,
                 "score": each.score,
                 "margin": each.margin,

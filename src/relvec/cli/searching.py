@@ -14,7 +14,7 @@ from relvec import KernelSearchRegressor
 from relvec.cli.columns import check_column
 from relvec.cli.console import CommandConsole
 from relvec.cli.dates import as_times, days_since_epoch
-from relvec.cli.encoding import build_pipeline
+from relvec.cli.encoding import build_pipeline, encoded_columns
 from relvec.cli.errors import CommandError, UsageError, format_names
 from relvec.cli.forward import hold_out_end
 from relvec.cli.limits import LIMITS
@@ -110,7 +110,7 @@ def fit_search(problem: Problem, request: FitRequest, console: CommandConsole) -
             advance(1)
         pipeline.fit(problem.table, problem.target)
         advance(1)
-    found = describe_search(pipeline[-1])
+    found = describe_search(pipeline[-1], [name for _, name in encoded_columns(pipeline[0])])
     facts["n_basis_functions"] = found["n_columns"]
     facts["notes"] = list(console.notes)
     save_model(pipeline, request.output, facts)

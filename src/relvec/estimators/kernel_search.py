@@ -267,7 +267,7 @@ class KernelSearchRegressor(
             check_finite_input(X, "X")
             inputs, target = validate_data(self, X, y, **options)
         else:
-            self._check_columns_of_dates(X, days, reset=True)
+            self._check_columns(X, days, reset=True)
             inputs, target = check_X_y(days, y, estimator=self, **options)
         self.has_dates_ = days is not None
         check_range("X", inputs)
@@ -290,15 +290,16 @@ class KernelSearchRegressor(
         with warnings.catch_warnings():
             if self.n_features_in_ == 1:  # without a name the only column is known all the same
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
+            if days is not None or hasattr(X, "columns"):
+                self._check_columns(X, days, reset=False)
             if days is not None:
-                self._check_columns_of_dates(X, days, reset=False)
                 return days
             check_finite_input(X, "X")
             inputs: Matrix = validate_data(self, X, dtype=np.float64, reset=False)
             return inputs
 
-    def _check_columns_of_dates(self, X: Any, days: Matrix, *, reset: bool) -> None:
-        """Check the number of features, and the name if the dates are in a data frame."""
+    def _check_columns(self, X: Any, days: Matrix | None, *, reset: bool) -> None:
+        """Check the number of features, and their names if they are in a data frame."""
         named = X if hasattr(X, "columns") else days
         validate_data(self, named, skip_check_array=True, reset=reset)
 
@@ -316,7 +317,7 @@ class KernelSearchRegressor(
         )
 
     def _set_attributes(self, found: Construction) -> None:
-        self._min_gamma = None
+        self._min_gamma: float | None = None
         self._restore_members(found)
         best, names = found.best, self._component_features
         structure, scale = best.structure, best.target.std**2
