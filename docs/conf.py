@@ -115,6 +115,7 @@ EXAMPLES = [
     "feature_selection.py",
     "wine_features.py",
     "kernel_search.py",
+    "kernel_search_table.py",
     "density.py",
     "bump_hunt.py",
     "denoising.py",

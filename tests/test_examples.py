@@ -150,6 +150,19 @@ def test_kernel_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.slow
+def test_kernel_search_of_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "table.png"
+    runpy.run_path(str(EXAMPLES / "kernel_search_table.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    text = capsys.readouterr().out
+    assert "structure: LIN(x3) + LIN(x4) + SE(x0, x1) + SE(x2)" in text
+    (found,) = re.findall(r"error of the function ([\d.]+), noise 1.00, estimated ([\d.]+)", text)
+    assert float(found[0]) < 0.5
+    assert float(found[1]) == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.slow
 def test_density(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "new" / "density.png"

@@ -111,6 +111,26 @@ def test_rows_in_another_order_give_the_same_model(cli, series, tmp_path):
     np.testing.assert_array_equal(*(model.predict(ahead) for model in models))
 
 
+@pytest.mark.slow
+def test_a_table_of_several_columns(cli, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(60, 3))
+    y = 3 * X[:, 0] + np.sin(6 * X[:, 1]) + 0.1 * rng.normal(size=60)
+    table = pl.DataFrame({"rain": X[:, 0], "heat": X[:, 1], "dust": X[:, 2], "crop": y})
+    table.write_csv(tmp_path / "fields.csv")
+    result = cli(
+        *("fit", tmp_path / "fields.csv", "-t", "crop", "--search", "--folds", 2),
+        *("-o", tmp_path / "m.relvec", "--json"),
+    )
+    facts = json.loads(result.stdout)
+    assert facts["search"]["expression"] == "LIN(rain) + SE(heat)"
+    models = facts["cross_validation"]["models"]
+    assert models["search"]["rmse"]["mean"] < 0.5 * models["ridge"]["rmse"]["mean"]
+    assert "LIN(rain) + SE(heat)" in cli("inspect", tmp_path / "m.relvec").stdout
+    message = refused("forecast", tmp_path / "m.relvec", "--steps", 3)
+    assert "is a function of 3 columns, which has no next rows" in message
+
+
 # ---------------------------------------------------------------------- forecast
 
 

@@ -362,6 +362,11 @@ _MAKERS = {
         ).fit(LINE, 3.0 * (LINE[:, 0] > 20) + np.maximum(LINE[:, 0] - 40, 0) + _NOISE_OF_LINE),
         LINE + 5.0,
     ),
+    "kernel_search_table": lambda: (KernelSearchRegressor().fit(X, Y), NEW),
+    "kernel_search_sparse": lambda: (
+        KernelSearchRegressor(effort="fast").fit(LINE, WAVE).sparse_model(),
+        LINE,
+    ),
     "denoiser": lambda: (SmoothDenoiser().fit(_signal()), _signal()),
     "denoiser_plain": lambda: (SmoothDenoiser(mode="plain").fit(_signal()), _signal()),
     "denoiser_cosine": lambda: (
