@@ -71,6 +71,9 @@ def predict_distribution(estimator: Any, X: Any, row_values: Vector | None = Non
         offset = 0.0 if row_values is None else np.log(row_values)
         counts: Prediction = model.count_model_.likelihood.predict(mean + offset, std**2)
         return counts
+    if hasattr(model, "structures_"):
+        mixture: Prediction = model.predict_distribution(inputs)
+        return mixture
     inputs = inputs if issparse(inputs) else np.asarray(inputs)
     targets: Prediction = model.outputs_[0].predict_target(inputs, True, row_values)
     return targets

@@ -79,6 +79,16 @@ class StructureMixture:
         medians = np.array([member.median for member in self.members])
         return self.weights @ medians
 
+    @property
+    def mean(self) -> Vector:
+        """What is predicted: `centre`, since means of distant forecasts may not exist."""
+        return self.centre
+
+    @property
+    def variance(self) -> Vector:
+        """Square of `std`."""
+        return self.std**2
+
     def quantile(self, level: float) -> Vector:
         """Return the quantile of each target, by bisection between those of the members."""
         each = np.array([member.quantile(level) for member in self.members])
