@@ -2,7 +2,7 @@
 Functions of several inputs: main effects and one interaction
 =============================================================
 
-Problem: find out which inputs matter, in which form, and which of them act together. The target is
+Problem: find out which features matter, in which form, and which act together. The target is
 Friedman's function of ten inputs, of which five matter: two by their product, one by a parabola,
 two by lines. Without a list of candidates the search finds one joint function of two inputs, one
 smooth function and two lines, and leaves five inputs out. Each component can be drawn by itself.
