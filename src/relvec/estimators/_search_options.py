@@ -28,6 +28,8 @@ __all__ = [
 EFFORTS = ("fast", "balanced", "thorough")
 MODES = ("accuracy", "interpretable")
 THOROUGH_BEAM = 5
+FAST_COLUMNS = 310
+"""Largest number of columns of a structure in a fast search: a fit costs the third power."""
 
 
 def _check_names(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -92,6 +94,8 @@ def make_construction(options: Any, watch: Watch) -> KernelConstruction:
         max_components=int(options.max_components),
         is_fast=options.effort == "fast",
     )
+    if options.effort == "fast":
+        tuning = replace(tuning, max_columns=FAST_COLUMNS)
     if options.effort == "thorough":
         tuning = replace(tuning, beam=THOROUGH_BEAM)
     return KernelConstruction(

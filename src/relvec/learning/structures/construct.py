@@ -45,6 +45,9 @@ class Search(Protocol):
     found: dict[tuple[str, ...], Scored]
     n_fits: int
 
+    def start(self) -> None:
+        """Fit a few structures, by which transforms can be compared."""
+
     def run(self) -> None:
         """Search; what is fitted is in `found`."""
 
@@ -212,9 +215,16 @@ class KernelConstruction:
         ]
 
     def _run_all(self, searches: Sequence[Search]) -> list[Search]:
-        """Run the searches, in parallel if there are several jobs."""
-        tasks = (delayed(_run_search)(search) for search in searches)
-        return list(Parallel(n_jobs=self.n_jobs)(tasks))
+        """Run the searches, in parallel if there are several jobs.
+
+        A fast search is run for the transform under which a trend and a season score best.
+        """
+        parallel = Parallel(n_jobs=self.n_jobs)
+        if self.tuning.is_fast and len(searches) > 1:
+            begun = parallel(delayed(_call_search)(search, "start") for search in searches)
+            best, *others = sorted(begun, key=_best_score, reverse=True)
+            return [_call_search(best, "run"), *others]
+        return list(parallel(delayed(_call_search)(search, "run") for search in searches))
 
     def _collect(self, ranked: Sequence[Search]) -> list[Member]:
         """Return the candidates: the best structures, and the best with other trends.
@@ -247,10 +257,10 @@ class KernelConstruction:
         return split_at_origins(rows.n_samples, self.origins, self.horizon)
 
 
-def _run_search(search: Search) -> Search:
-    """Run a search, on one BLAS thread: its matrices are small."""
+def _call_search(search: Search, method: str) -> Search:
+    """Call a method of a search, on one BLAS thread: its matrices are small."""
     with limit_blas_threads(0.0):
-        search.run()
+        getattr(search, method)()
     return search
 
 

@@ -36,11 +36,16 @@ class FastSeriesSearch(SeriesSearch):
     """
 
     _changed: set[Structure] = field(default_factory=set)
+    _is_started: bool = False
 
     def run(self) -> None:
         """Search; what is fitted is in `found`."""
+        self.start()
         null = self.settle(Structure())
-        self._start(null.structure.log_noise)
+        everything = self._make_everything()
+        if everything and not self.watch.is_over:
+            rest = self._eliminate_coarse(everything, null.structure.log_noise)
+            self._polish_periods(self.settle(rest))
         for _ in range(self.tuning.max_levels):
             best = self.list_best(1)[0]
             for start in self._list_unchanged():
@@ -57,12 +62,11 @@ class FastSeriesSearch(SeriesSearch):
         self._changed.update(each.structure for each in starts)
         return starts
 
-    def _start(self, log_noise: float) -> None:
-        """Fit what an elimination leaves, and the best combinations of a trend and a season."""
-        everything = self._make_everything()
-        if everything and not self.watch.is_over:
-            rest = self._eliminate_coarse(everything, log_noise)
-            self._polish_periods(self.settle(rest))
+    def start(self) -> None:
+        """Fit the best combinations of a trend and a season, unless that was done before."""
+        if self._is_started:
+            return
+        self._is_started = True
         seeds = sorted(self._estimate_seeds(), key=by_score, reverse=True)
         screened = self._screen(each.structure for each in seeds[: 2 * self.tuning.n_settled])
         screened.sort(key=by_score, reverse=True)
@@ -105,10 +109,11 @@ class FastSeriesSearch(SeriesSearch):
     def _eliminate_coarse(self, everything: list[Component], log_noise: float) -> Structure:
         """Eliminate components in expansions of few terms; return the rest in all terms."""
         coarse = {_coarsen(each).product.column_key: each for each in everything}
-        found = dict(self.found)
+        # Expansions of few terms must not be mistaken for those of all terms.
+        found, self.found = self.found, {}
         first = Structure(tuple(map(_coarsen, everything)), log_noise)
         rest = self.eliminate(self._fit(first, self.tuning.n_settle_steps)).structure
-        self.found = found  # without expansions of few terms
+        self.found = found
         return rest.with_components(
             [coarse[each.product.column_key].with_vector(each.vector) for each in rest.components]
         )

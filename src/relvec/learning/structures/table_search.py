@@ -78,6 +78,10 @@ class TableSearch(StructureMemory):
 
     # ------------------------------------------------------------------ search
 
+    def start(self) -> None:
+        """Run the search, which is fast."""
+        self.run()
+
     def run(self) -> None:
         """Search; what is fitted is in `found`."""
         null = self.settle(Structure())
