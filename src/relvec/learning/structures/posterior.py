@@ -1,8 +1,12 @@
-"""Posterior of a structure: predictions of the sum and of each component."""
+"""Posterior of a structure: predictions of the sum, of components and of their sums.
+
+The diffuse slope that goes with a wandering slope belongs to that component.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +14,18 @@ import numpy as np
 from relvec._linalg import log_det_cholesky, robust_cholesky, solve_cholesky, solve_lower
 from relvec._typing import Matrix, Vector
 from relvec.evidence import factorise
+from relvec.kernels.expansions import SlopeWalk
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.fit import find_used_columns
-from relvec.learning.structures.structure import Structure
+from relvec.learning.structures.structure import DIFFUSE_VARIANCE, Structure
 
 __all__ = ["ColumnPosterior", "KernelPosterior", "Latent"]
+
+
+def _find_slope_walk(structure: Structure) -> int:
+    """Return the place of the wandering slope, to which the diffuse slope belongs; -1 if none."""
+    places = (i for i, each in enumerate(structure.components) if each.kinds == (SlopeWalk,))
+    return next(places, -1)
 
 
 class Latent(NamedTuple):
@@ -42,9 +53,11 @@ class ColumnPosterior:
         self.lower, self.lam = factor.lower, factor.lam
         self.mean = solve_cholesky(self.lower, design.correlation[self.used])
         self.inverse_norm = np.exp(-0.5 * design.log_square[self.used])
-        sizes = [design.n_diffuse, *(c.product.n_columns for c in structure.components)]
-        self.component = np.repeat(np.arange(-1, len(sizes) - 1), sizes)[self.used]
-        """Component of each column; -1 for the diffuse ones."""
+        sizes = [c.product.n_columns for c in structure.components]
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        diffuse = [-1, _find_slope_walk(structure)][: design.n_diffuse]
+        self.component = np.concatenate([diffuse, owners])[self.used]
+        """Component of each column; -1 for the intercept."""
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate the columns that are used, scaled as on the training rows."""
@@ -64,6 +77,13 @@ class ColumnPosterior:
             self._combine(np.where(self.component == place, columns, 0.0))
             for place in range(len(self.structure.components))
         ]
+
+    def predict_sum(
+        self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
+    ) -> Latent:
+        """Predict the sum of some components, or contrasts of it: combinations of the rows."""
+        columns = np.where(np.isin(self.component, places), self.columns(U), 0.0)
+        return self._combine(columns if contrasts is None else contrasts @ columns)
 
     def _combine(self, columns: Matrix) -> Latent:
         # The posterior covariance of the weights is sigma^2 (G + Lam)^-1.
@@ -111,11 +131,31 @@ class KernelPosterior:
     def predict_components(self, U: Matrix) -> list[Latent]:
         """Predict each component."""
         found = []
-        for component in self.structure.components:
-            scale = math.exp(component.log_variance)
-            cross = scale * component.product.covariance(U, self.U)
-            found.append(self._combine(cross, scale * component.product.variance(U)))
+        for place, component in enumerate(self.structure.components):
+            variance = math.exp(component.log_variance) * component.product.variance(U)
+            if component.kinds == (SlopeWalk,):
+                variance = variance + DIFFUSE_VARIANCE * U[:, 0] ** 2
+            found.append(self._combine(self._covariance(place, U, self.U), variance))
         return found
+
+    def predict_sum(
+        self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
+    ) -> Latent:
+        """Predict the sum of some components, or contrasts of it: combinations of the rows."""
+        A = np.eye(len(U)) if contrasts is None else contrasts
+        prior, cross = np.zeros((len(U), len(U))), np.zeros((len(U), len(self.U)))
+        for place in places:
+            prior += self._covariance(place, U, U)
+            cross += self._covariance(place, U, self.U)
+        return self._combine(A @ cross, np.einsum("ij,ij->i", A @ prior, A))
+
+    def _covariance(self, place: int, U: Matrix, V: Matrix) -> Matrix:
+        """Evaluate the covariance function of a component, with the slope that goes with it."""
+        component = self.structure.components[place]
+        value = math.exp(component.log_variance) * component.product.covariance(U, V)
+        if component.kinds == (SlopeWalk,):
+            value = value + DIFFUSE_VARIANCE * np.multiply.outer(U[:, 0], V[:, 0])
+        return np.asarray(value)
 
     def _combine(self, cross: Matrix, variance: Vector) -> Latent:
         white = solve_lower(self.lower, np.asfortranarray((cross / self.root).T))

@@ -1,0 +1,115 @@
+"""Components of the best structure of a kernel search: their posterior, and what they are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from relvec._linalg import limit_blas_threads
+from relvec._typing import Matrix, Vector
+from relvec.learning.structures.columns import ColumnStore
+from relvec.learning.structures.construct import Construction
+from relvec.learning.structures.fit import StructureFitter
+from relvec.learning.structures.forecast import FittedMember, Forecaster
+from relvec.learning.structures.score import ScoreRule
+from relvec.learning.structures.tuning import SearchTuning
+
+__all__ = ["SearchPartsMixin", "TrainingRows"]
+
+
+class TrainingRows(NamedTuple):
+    """Rows that a model was fitted to, sorted, with equal rows merged."""
+
+    inputs: Matrix
+    """Inputs; days since 1970 if they are dates."""
+    target: Vector
+    """Targets."""
+    weight: Vector
+    """Frequency weights: how often a row occurs."""
+
+
+class SearchPartsMixin:
+    """The best structure of a `KernelSearchRegressor`, for descriptions and plots."""
+
+    structure_penalty: tuple[float, float]
+    _construction: Construction
+    _best_forecaster: Forecaster
+    _component_order: np.ndarray
+
+    @property
+    def best_(self) -> FittedMember:
+        """The best structure with its transform and its posterior, for scaled inputs."""
+        return self._best_forecaster.members[0]
+
+    @property
+    def training_rows_(self) -> TrainingRows:
+        """Rows that the model was fitted to."""
+        found, target = self._construction, self.best_.member.target.target
+        weight = np.ones(len(target)) if found.weight is None else found.weight
+        return TrainingRows(found.scaling.invert(found.rows.U), target, weight)
+
+    def predict_part(
+        self, X: Matrix, components: Sequence[int], contrasts: Matrix | None = None
+    ) -> tuple[Vector, Vector]:
+        """Predict the sum of some components of the best structure, with its standard deviation.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Inputs as numbers; days since 1970 if the model was fitted to dates.
+        components : sequence of int
+            Places in `components_`.
+        contrasts : ndarray of shape (n_contrasts, n_samples), optional
+            Coefficients of linear combinations of the rows, such as -1 and 1 for the change from
+            one row to another. Their posterior standard deviations respect that rows are
+            correlated.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n_samples,) or (n_contrasts,)
+            In units of the transformed target.
+        """
+        check_is_fitted(self)
+        places = self._component_order[list(components)]
+        found = self.best_.predict_sum(self._construction.scaling.apply(X), places, contrasts)
+        scale = self.best_.member.target.std
+        return scale * found.mean, scale * np.sqrt(np.maximum(found.variance, 0.0))
+
+    def predict_latent(self, X: Matrix) -> Vector:
+        """Predict the transformed target by the best structure, for inputs as numbers."""
+        check_is_fitted(self)
+        target = self.best_.member.target
+        latent = self.best_.predict(self._construction.scaling.apply(X))
+        return np.asarray(target.mean + target.std * latent.mean)
+
+    def compute_score_loss(self, components: Sequence[int]) -> float:
+        """Compute the penalised log evidence that is lost without some components.
+
+        The others are fitted again. For a single component it is its `score_loss`.
+
+        Parameters
+        ----------
+        components : sequence of int
+            Places in `components_`.
+
+        Returns
+        -------
+        loss : float
+            In nats.
+        """
+        check_is_fitted(self)
+        places = set(self._component_order[list(components)].tolist())
+        if len(places) == 1:
+            return float(self._construction.lost[places.pop()].score)
+        found, best = self._construction, self.best_.member
+        kept = [part for i, part in enumerate(best.structure.components) if i not in places]
+        with limit_blas_threads(0.0):
+            store = ColumnStore(found.rows.U, best.target.values, found.weight)
+            fitter = StructureFitter(store, found.rows.spacing)
+            others = fitter.fit(best.structure.with_components(kept), SearchTuning.n_settle_steps)
+        rule = ScoreRule(math.log(store.n_samples), 0.0, *self.structure_penalty)
+        return rule(best.structure).score - rule(others).score
