@@ -71,6 +71,17 @@ class Amounts:
             return format_with_std(size, 2.0 * abs(before) * std)
         return format_with_std(abs(change), std)
 
+    def format_signed(self, change: float, std: float) -> str:
+        """Return a change that leads to `level`, with its sign.
+
+        Examples
+        --------
+        >>> Amounts("identity").format_signed(-0.81, 2.7)
+        '−0.8 ± 2.7'
+        """
+        text = self.format_change(change, std)
+        return text if text.startswith("a factor") else f"{'−' if change < 0.0 else '+'}{text}"
+
     def format_swing(self, swing: float, std: float = 0.0) -> str:
         """Return the difference of a highest and a lowest value around `level`."""
         if self.transform == "sqrt":

@@ -36,8 +36,12 @@ MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-ROUNDING = 0.02
-"""Share of a month by which fractions of a year, rounded to a few digits, may fall short of it."""
+MONTH_STARTS = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334])
+"""Days from the start of a year to that of each month."""
+SHORT = 0.1
+"""Durations below this share of the given unit are in a shorter one."""
+ROUNDING = 0.6
+"""Days by which a twelfth of a year, as a fraction of the year, may be short of a month's start."""
 
 
 def format_number(value: float) -> str:
@@ -137,23 +141,31 @@ class InputUnit:
                     return f"{article} {adjective} season", unit
         return f"A pattern that repeats every {self.format_duration(period)}", None
 
+    def format_recurrence(self, period: float) -> str:
+        """Return how often something recurs, such as "every week" or "every 3.2 years"."""
+        _, unit = self.name_period(period)
+        return f"every {unit or self.format_duration(period)}"
+
     def format_duration(self, length: float) -> str:
         """Return a length with its unit, such as "3.2 years"."""
-        if self.is_date:
-            unit = (self.name or "day") if self.is_chosen else _choose_unit(length)
-            number = length / DAYS[unit]
-            return f"{format_number(number)} {plural(unit, number)}"
-        if self.name in DAYS:
-            return f"{format_number(length)} {plural(str(self.name), length)}"
-        return f"{format_number(length)} {self.name}" if self.name else format_number(length)
+        if self._days is None:
+            return f"{format_number(length)} {self.name}" if self.name else format_number(length)
+        days = length * self._days
+        unit = str(self.name)
+        if not self.is_chosen or days < SHORT * DAYS[unit]:
+            unit = _choose_unit(days)
+        number = days / DAYS[unit]
+        return f"{format_number(number)} {plural(unit, number)}"
 
     @property
     def rate(self) -> Rate:
         """The stretch to which slopes refer: a unit of time, or one unit of the input."""
-        if self.name in DAYS:
-            unit = str(self.name)
+        if self._days is not None:
+            unit, record = str(self.name), (self.high - self.low) * self._days
+            if record < 2.0 * DAYS[unit]:
+                unit = _choose_unit(record)
             article = "an" if unit == "hour" else "a"
-            return Rate(DAYS[unit] if self.is_date else 1.0, f"per {unit}", f"in {article} {unit}")
+            return Rate(DAYS[unit] / self._days, f"per {unit}", f"in {article} {unit}")
         if self.name:
             return Rate(1.0, f"per {self.name}", f"over 1 {self.name}")
         where = f"of {self.feature}" if self.feature else "of the input"
@@ -169,15 +181,24 @@ class InputUnit:
         if self.is_date:
             return _format_date(x, self.step)
         if self.has_calendar and self.step * 12.0 < 1.5:
-            return f"{self.find_month(x)} {math.floor(x + ROUNDING / 12.0)}"
+            year, month, day = _split_year(x)
+            is_daily = self.step * DAYS["year"] < 25.0
+            return f"{f'{day} ' if is_daily else ''}{MONTHS[month]} {year}"
         decimals = max(0, math.ceil(-math.log10(self.step) - 1e-9))
         return f"{x:.{decimals}f}"
+
+    def format_place(self, x: float) -> str:
+        """Return an input as text with its preposition, such as "in March 1974"."""
+        text = self.format_location(x)
+        if not self.has_calendar or "." in text:
+            return f"at {text}"
+        return f"on {text}" if text.split(" ", 1)[0].isdigit() and " " in text else f"in {text}"
 
     def find_month(self, x: float) -> str:
         """Return the month of an input with a calendar."""
         if self.is_date:
             return MONTHS[int(_to_date(x).astype("datetime64[M]").astype(int)) % 12]
-        return MONTHS[int((x % 1.0) * 12.0 + ROUNDING) % 12]
+        return MONTHS[_split_year(x)[1]]
 
     def find_phase(self, x: float, unit: str | None) -> str | None:
         """Return where in a period an input is, such as "in July"; None if it has no name."""
@@ -199,6 +220,14 @@ def _choose_unit(days: float) -> str:
     """Return the unit for a duration: the longest of which it has two or more."""
     units = ("year", "day", "hour", "minute")
     return next((unit for unit in units if days >= 2.0 * DAYS[unit]), "second")
+
+
+def _split_year(x: float) -> tuple[int, int, int]:
+    """Return the year, the month from zero, and the day of a year with its fraction."""
+    year = math.floor(x + ROUNDING / DAYS["year"])
+    days = max((x - year) * DAYS["year"] + ROUNDING, 0.0)
+    month = int(np.searchsorted(MONTH_STARTS, days, side="right")) - 1
+    return year, month, int(days - MONTH_STARTS[month]) + 1
 
 
 def _to_date(days: float) -> np.datetime64:

@@ -20,6 +20,8 @@ N_GRID = 64
 """Points per period at which a season is evaluated for its extremes."""
 N_STARTS = 60
 """Number of stretches over which the typical change of a level is averaged."""
+CLEAR = 2.0
+"""A rise or fall is clear if it is at least this number of standard deviations."""
 SAME_SIZE = 1.1
 """A season grows or shrinks if its swings at the ends differ by more than this factor."""
 
@@ -89,9 +91,14 @@ class SeriesClauses:
 
     def _describe_line(self, posterior: PartPosterior) -> str:
         low, high = posterior.x[0], posterior.x[-1]
+        rate = self._by_rate(posterior, low, high)
         change, std = posterior.compute_change(low, high)
-        text = f"A linear trend: it {self._by_rate(posterior, low, high)}"
-        return f"{text}, {self._by(change, std)} over the record"
+        if abs(change) < CLEAR * std:
+            return f"A linear trend: it {rate}"
+        if self.amounts.transform == "sqrt":  # a line in the root has no constant slope
+            past = "rose" if change > 0.0 else "fell"
+            return f"A trend: it {past} {self._by(change, std)} over the record, and now {rate}"
+        return f"A linear trend: it {rate}, {self._by(change, std)} over the record"
 
     def _describe_parabola(self, posterior: PartPosterior) -> str:
         low, high = posterior.x[0], posterior.x[-1]
@@ -105,9 +112,15 @@ class SeriesClauses:
         low, high = posterior.x[0], posterior.x[-1]
         if not part.list_factors(Line):
             (origin,) = origins
-            change = self._by_rate(posterior, origin, high, verbs=("more", "less"))
+            change, std = posterior.compute_change(origin, high)
+            scale = self.unit.rate.length / (high - origin)
+            size = self.amounts.format_change(scale * change, scale * std)
             where = self.unit.format_location(origin)
-            return f"A change of slope: from {where} on the trend rises {change}"
+            how = "larger" if change > 0.0 else "smaller"
+            return (
+                f"A change of slope: from {where} on the slope is {how} by {size} "
+                f"{self.unit.rate.name}"
+            )
         ends = [low, *origins, high]
         pieces = [
             f"{self._by_rate(posterior, start, end)} until {self.unit.format_location(end)}"
@@ -119,20 +132,17 @@ class SeriesClauses:
     def _describe_slope_walk(self, posterior: PartPosterior) -> str:
         x = posterior.x
         now = self._by_rate(posterior, x[-2], x[-1]) if len(x) > 1 else "stays"
-        change, std = posterior.compute_change(x[0], x[-1])
-        return (
-            f"A trend whose slope changes gradually: it now {now}; over the record it "
-            f"{self._moved(change)} {self._by(change, std)}"
-        )
+        over = self._over_record(posterior)
+        return f"A trend whose slope changes gradually: it now {now}; over the record it {over}"
 
     def _describe_level(self, posterior: PartPosterior) -> str:
-        x = posterior.x
-        change, std = posterior.compute_change(x[0], x[-1])
         size, stretch = self._typical_change(posterior)
+        kinds = {each.component.kinds for each in self.model.components_}
+        around = " around the trend" if kinds & {(Line,), (SlopeWalk,)} else ""
         return (
-            f"A level that wanders: it typically changes by {self.amounts.format_swing(size)} "
-            f"{stretch}, up or down, and {self._moved(change)} {self._by(change, std)} over the "
-            "record"
+            f"A level that wanders{around}: it typically changes by "
+            f"{self.amounts.format_swing(size)} {stretch}, up or down; over the record it "
+            f"{self._over_record(posterior)}"
         )
 
     def _typical_change(self, posterior: PartPosterior) -> tuple[float, str]:
@@ -163,10 +173,10 @@ class SeriesClauses:
             )
         top, bottom = x[mean.argmax()], x[mean.argmin()]
         swing, std = posterior.compute_change(bottom, top)
-        where = self.unit.format_location
+        where = self.unit.format_place
         return (
-            f"A smooth function of length-scale {length}{grows}: its highest value, at "
-            f"{where(top)}, is {self.amounts.format_swing(swing, std)} above its lowest, at "
+            f"A smooth function of length-scale {length}{grows}: its highest value, "
+            f"{where(top)}, is {self.amounts.format_swing(swing, std)} above its lowest, "
             f"{where(bottom)}"
         )
 
@@ -189,7 +199,8 @@ class SeriesClauses:
         if len(sizes) == 2 and abs(total) < 0.5 * min(map(abs, sizes)):
             where = "higher" if sizes[0] > 0.0 else "lower"
             size = self.amounts.format_change(*changes[0])
-            return f"A temporary change: from {first} to {last} the level is {where} by {size}"
+            end = self.unit.format_location(edges[1][0])
+            return f"A temporary change: from {first} to {end} the level is {where} by {size}"
         each = join_words(
             [
                 f"{'up' if change > 0.0 else 'down'} {self._by(change, error)} from "
@@ -258,8 +269,8 @@ class SeriesClauses:
             scale = part.list_factors(Smooth)[0].length_scale * posterior.half_range
             found.append(f"whose shape changes over about {self.unit.format_duration(scale)}")
         if longer:
-            span = self.unit.format_duration(longer[0] * posterior.half_range)
-            found.append(f"which is stronger and weaker with a period of {span}")
+            span = self.unit.format_recurrence(longer[0] * posterior.half_range)
+            found.append(f"which is stronger and weaker in turn {span}")
         return found
 
     def _name_extremes(
@@ -282,9 +293,11 @@ class SeriesClauses:
     def _by(self, change: float, std: float) -> str:
         return f"by {self.amounts.format_change(change, std)}"
 
-    @staticmethod
-    def _moved(change: float) -> str:
-        return "rose" if change > 0.0 else "fell"
+    def _over_record(self, posterior: PartPosterior) -> str:
+        change, std = posterior.compute_change(posterior.x[0], posterior.x[-1])
+        if abs(change) < CLEAR * std:
+            return f"neither clearly rose nor fell ({self.amounts.format_signed(change, std)})"
+        return f"{'rose' if change > 0.0 else 'fell'} {self._by(change, std)}"
 
     def _by_rate(
         self,
@@ -295,6 +308,10 @@ class SeriesClauses:
     ) -> str:
         """Return the mean slope between two inputs, such as "rises by 3.1 ± 0.2 per year"."""
         change, std = posterior.compute_change(float(start), float(end))
-        scale = self.unit.rate.length / float(end - start)
-        verb = verbs[0] if change > 0.0 else verbs[1]
-        return f"{verb} {self._by(scale * change, scale * std)} {self.unit.rate.name}"
+        rate = self.unit.rate
+        scale = rate.length / float(end - start)
+        change, std = scale * change, scale * std
+        if abs(change) < CLEAR * std:
+            size = self.amounts.format_signed(change, std)
+            return f"neither clearly {verbs[0]} nor {verbs[1]} ({size} {rate.name})"
+        return f"{verbs[change < 0.0]} {self._by(change, std)} {rate.name}"

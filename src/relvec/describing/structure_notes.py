@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from relvec.describing.amounts import Amounts
 from relvec.describing.series_clauses import join_words
+from relvec.describing.structure_parts import StructurePart
 from relvec.kernels.expansions import Kink, Line, SlopeWalk, Smooth, Walk
 from relvec.learning.structures.structure import Structure
 
@@ -16,35 +18,44 @@ __all__ = [
     "describe_forecast",
     "describe_noise",
     "describe_rivals",
+    "describe_shares",
     "describe_trend",
     "describe_unused",
 ]
 
 N_RIVALS = 4
 """Largest number of rivals that are named."""
+SMALL_SURPLUS = 0.1
+"""Shares of the variance that add up to one within this number need no comment."""
 LEAST_WEIGHT = 0.005
 """Weights below half a percent are not mentioned."""
-SCALES = {
-    "identity": "without a transform",
-    "log": "after a logarithm",
-    "sqrt": "after a square root",
-}
+SCALES = {"identity": "none", "log": "logarithm", "sqrt": "square root"}
+"""Names of the transforms of the target."""
 
 
 def describe_noise(model: Any, amounts: Amounts) -> str:
     """Describe the noise of the best structure."""
-    std = float(np.sqrt(model.noise_variance_))
-    rows, target = model.training_rows_, model.best_.member.target
-    mean = np.average(target.transform.forward(rows.target), weights=rows.weight)
-    share = std**2 / max(
-        float(np.average((target.transform.forward(rows.target) - mean) ** 2, weights=rows.weight)),
-        1e-300,
-    )
+    spread = amounts.format_spread(float(np.sqrt(model.noise_variance_)))
+    if not model.components_:
+        return f"The noise has standard deviation {spread}."
+    share = _noise_share(model)
     percent = f"{100.0 * share:.0f} %" if share >= 0.005 else "less than 1 %"
     return (
-        f"The rest is independent noise of standard deviation {amounts.format_spread(std)} "
-        f"({percent} of the variance)."
+        f"The rest is independent noise of standard deviation {spread} ({percent} of the variance)."
     )
+
+
+def _noise_share(model: Any) -> float:
+    """Return the noise variance relative to the variance of the transformed target."""
+    return float(model.noise_variance_ / model.best_.member.target.std**2)
+
+
+def describe_shares(model: Any, parts: Sequence[StructurePart]) -> str:
+    """Say why shares do not add up to all of the variance; empty if they nearly do."""
+    total = sum(part.share for part in parts) + _noise_share(model)
+    if not parts or abs(total - 1.0) <= SMALL_SURPLUS:
+        return ""
+    return "Shares do not add up to 100 %, because parts are correlated."
 
 
 def describe_unused(model: Any) -> str:
@@ -76,22 +87,24 @@ def describe_rivals(model: Any) -> str:
         return ""
     near = [each for each in rivals if each.is_undecided]
     if not near:
-        return (
-            f"The next best structure, {_name_rival(rivals[0], best)}, has a score that is "
-            f"{rivals[0].margin:.1f} nats lower."
-        )
-    named = [f"{_name_rival(each, best)} ({each.margin:.1f})" for each in near[:N_RIVALS]]
+        name = _name_rival(rivals[0], best)
+        return f"The next best structure, {name}, is {rivals[0].margin:.1f} nats behind in score."
+    named = [
+        # rounded down, as 4.97 nats are less than 5
+        f"{_name_rival(each, best)} ({math.floor(10.0 * each.margin) / 10.0:.1f} nats)"
+        for each in near[:N_RIVALS]
+    ]
     if len(near) > N_RIVALS:
         named.append(f"{len(near) - N_RIVALS} more")
-    return (
-        f"The score is undecided between {best.name} and {join_words(named)}; in brackets, how "
-        "much lower their scores are, in nats. Less than 5 nats do not decide."
-    )
+    verb = "is" if len(named) == 1 else "are"
+    return f"The choice is undecided: less than 5 nats behind in score {verb} {join_words(named)}."
 
 
 def _name_rival(rival: Any, best: Any) -> str:
-    is_same = rival.transform == best.transform
-    return str(rival.name) if is_same else f"{rival.name} {SCALES[rival.transform]}"
+    if rival.transform == best.transform:
+        return str(rival.name)
+    scale = "no transform" if rival.transform == "identity" else f"a {SCALES[rival.transform]}"
+    return f"{rival.name} with {scale}"
 
 
 def describe_forecast(model: Any) -> str:
@@ -108,15 +121,19 @@ def describe_forecast(model: Any) -> str:
     trends = _sum_weights((describe_trend(each.structure), each.weight) for each in used)
     transforms = _sum_weights((SCALES[each.transform], each.weight) for each in used)
     if len(trends) == 1:
-        text = f"Forecasts assume {trends[0][0]}"
+        text = f"Forecasts assume {trends[0][0]}."
     else:
-        listed = [f"{100.0 * weight:.0f} % is on {name}" for name, weight in trends]
-        listed[0] = listed[0].replace("% is on", "% of the weight is on")
-        text = f"For forecasts, {join_words(listed)}"
+        listed = [f"{_percent(weight)} on {name}" for name, weight in trends]
+        listed[0] = listed[0].replace("% on", "% of their weight is on")
+        text = f"Forecasts average {len(used)} structures: {join_words(listed)}."
     if len(transforms) > 1:
-        listed = [f"{100.0 * weight:.0f} % {name}" for name, weight in transforms]
-        text += f". By transform of the target it is {join_words(listed)}"
-    return f"{text}."
+        listed = [f"{name} {_percent(weight)}" for name, weight in transforms]
+        text += f" By transform of the target, the weights are: {', '.join(listed)}."
+    return text
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %"
 
 
 def _sum_weights(pairs: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -146,8 +163,8 @@ def describe_trend(structure: Structure) -> str:
         return "a trend that keeps its slope since the last change of slope"
     if (Line,) in kinds:
         if (Walk,) in kinds:
-            return "the present level, moving on with the mean slope of the record"
-        return "a straight line through the whole record"
+            return "a trend that goes on from the present level with the mean slope of the record"
+        return "a straight line through all data"
     if (Walk,) in kinds:
         return "a level that stays where it is"
     if (Smooth,) in kinds:

@@ -9,12 +9,12 @@ import numpy as np
 
 from relvec.describing.amounts import Amounts
 from relvec.describing.input_units import InputUnit, format_number
-from relvec.describing.names import format_count
 from relvec.describing.series_clauses import SeriesClauses
 from relvec.describing.structure_notes import (
     describe_forecast,
     describe_noise,
     describe_rivals,
+    describe_shares,
     describe_unused,
 )
 from relvec.describing.structure_parts import StructurePart, list_parts
@@ -24,13 +24,13 @@ from relvec.kernels.expansions import Harmonics
 __all__ = ["DescribedPart", "StructureDescription", "describe_structure", "explain"]
 
 HEADS = {
-    "identity": "{What} is the sum of {parts} and noise: {expression}.",
+    "identity": "{What} is {parts} and noise: {expression}.",
     "log": (
-        "The logarithm of {target} is the sum of {parts} and noise: {expression}. So effects "
+        "The logarithm of {target} is {parts} and noise: {expression}. So effects "
         "multiply, and amounts are factors or percentages."
     ),
     "sqrt": (
-        "The square root of {target} is the sum of {parts} and noise: {expression}. Amounts are in "
+        "The square root of {target} is {parts} and noise: {expression}. Amounts are in "
         "units of {target}, at its last level of {level}."
     ),
 }
@@ -52,13 +52,14 @@ class DescribedPart:
         """The sentence, with share of the variance and loss of score."""
         loss = self.score_loss
         lost = (
-            f"without it the score falls by {loss:.0f} nats"
+            f"falls by {loss:.0f} nats"
             if loss >= 0.5
-            else "without it the score hardly changes"
-            if loss > -0.5
-            else f"without it the score rises by {-loss:.0f} nats"
+            else f"rises by {-loss:.0f} nats"
+            if loss <= -0.5
+            else "hardly changes"
         )
-        return f"{self.text} ({100.0 * self.part.share:.0f} % of the variance; {lost})."
+        share = f"{100.0 * self.part.share:.0f} %" if self.part.share >= 0.005 else "below 1 %"
+        return f"{self.text}. Its share of the variance is {share}; without it the score {lost}."
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ def describe_structure(model: Any, unit: str | None = None) -> StructureDescript
         for part in parts
     )
     notes = [
+        describe_shares(model, parts),
         describe_unused(model),
         describe_noise(model, amounts),
         describe_rivals(model),
@@ -153,7 +155,7 @@ def _describe_head(model: Any, amounts: Amounts, n_parts: int) -> str:
     return HEADS[model.transform_].format(
         What=target.capitalize(),
         target=target,
-        parts=format_count(n_parts, "part"),
+        parts="the sum of one part" if n_parts == 1 else f"the sum of {n_parts} parts",
         expression=model.expression_,
         level=format_number(level),
     )
