@@ -234,11 +234,12 @@ class SeriesClauses:
         extremes = self._name_extremes(posterior, period, calendar)
         if not changes:
             size = self.amounts.format_swing(*swings[1])
-            return f"{phrase} of constant shape: its highest value is {size} above its lowest" + (
-                f" ({extremes})" if extremes else ""
-            )
+            noun, that, rest = phrase.partition(" that")
+            text = f"{noun} of constant shape{that}{rest}: its highest value is {size} above its"
+            return f"{text} lowest" + (f" ({extremes})" if extremes else "")
         at_first, at_last = (self.amounts.format_swing(swing) for swing, _ in swings)
-        text = f"{phrase} {join_words(changes)} (swing {at_first} at first, {at_last} at last)"
+        comma = "" if calendar else ","
+        text = f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last)"
         return text + (f"; lately {extremes}" if extremes else "")
 
     def _swing(self, posterior: PartPosterior, grid: Vector) -> tuple[float, float]:

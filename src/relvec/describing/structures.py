@@ -21,7 +21,14 @@ from relvec.describing.structure_parts import StructurePart, list_parts
 from relvec.describing.table_clauses import TableClauses
 from relvec.kernels.expansions import Harmonics
 
-__all__ = ["DescribedPart", "StructureDescription", "describe_structure", "explain"]
+__all__ = [
+    "DescribedPart",
+    "StructureDescription",
+    "describe_structure",
+    "explain",
+    "is_kernel_search",
+    "make_clauses",
+]
 
 HEADS = {
     "identity": "{What} is {parts} and noise: {expression}.",
@@ -74,6 +81,11 @@ class StructureDescription:
     def __str__(self) -> str:
         items = [f"- {each.sentence}" for each in self.parts]
         return "\n".join([self.head, *items, *self.notes])
+
+
+def is_kernel_search(model: Any) -> bool:
+    """Whether a model is a fitted kernel search."""
+    return hasattr(model, "structures_")
 
 
 def explain(model: Any, unit: str | None = None) -> str:

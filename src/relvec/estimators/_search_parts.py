@@ -79,12 +79,28 @@ class SearchPartsMixin:
         scale = self.best_.member.target.std
         return scale * found.mean, scale * np.sqrt(np.maximum(found.variance, 0.0))
 
-    def predict_latent(self, X: Matrix) -> Vector:
-        """Predict the transformed target by the best structure, for inputs as numbers."""
+    def predict_latent(
+        self, X: Matrix, return_std: bool = False
+    ) -> Vector | tuple[Vector, Vector]:
+        """Predict the transformed target by the best structure, without noise.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Inputs as numbers; days since 1970 if the model was fitted to dates.
+        return_std : bool, default=False
+            Whether to return the posterior standard deviation.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n_samples,)
+            `std` only if `return_std` is True.
+        """
         check_is_fitted(self)
         target = self.best_.member.target
         latent = self.best_.predict(self._construction.scaling.apply(X))
-        return np.asarray(target.mean + target.std * latent.mean)
+        mean: Vector = target.mean + target.std * latent.mean
+        return (mean, target.std * np.sqrt(latent.variance)) if return_std else mean
 
     def compute_score_loss(self, components: Sequence[int]) -> float:
         """Compute the penalised log evidence that is lost without some components.

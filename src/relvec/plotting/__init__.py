@@ -12,6 +12,7 @@ from relvec.plotting.atom_evidence import AtomEvidence, AtomEvidenceDisplay
 from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
+from relvec.plotting.components import ComponentCurve, ComponentsDisplay
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.density import DensityDisplay
 from relvec.plotting.density_contours import DensityContourDisplay
@@ -19,6 +20,7 @@ from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
+from relvec.plotting.forecast import ForecastDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.inclusion import InclusionDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
@@ -44,6 +46,8 @@ __all__ = [
     "BasisFunctionsDisplay",
     "CoefficientDisplay",
     "CoefficientRow",
+    "ComponentCurve",
+    "ComponentsDisplay",
     "DecisionSurfaceDisplay",
     "DensityContourDisplay",
     "DensityDisplay",
@@ -52,6 +56,7 @@ __all__ = [
     "ExtrapolationMap",
     "FeatureRelevanceDisplay",
     "FeatureRelevancePathDisplay",
+    "ForecastDisplay",
     "ImageDisplay",
     "InclusionDisplay",
     "LogOddsDisplay",

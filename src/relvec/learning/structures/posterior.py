@@ -28,6 +28,10 @@ def _find_slope_walk(structure: Structure) -> int:
     return next(places, -1)
 
 
+def _zeros(U: Matrix, V: Matrix) -> Matrix:
+    return np.zeros((len(U), len(V)))
+
+
 class Latent(NamedTuple):
     """Posterior of a function at each row, without noise."""
 
@@ -72,11 +76,7 @@ class ColumnPosterior:
 
     def predict_components(self, U: Matrix) -> list[Latent]:
         """Predict each component."""
-        columns = self.columns(U)
-        return [
-            self._combine(np.where(self.component == place, columns, 0.0))
-            for place in range(len(self.structure.components))
-        ]
+        return [self.predict_sum(U, [place]) for place in range(len(self.structure.components))]
 
     def predict_sum(
         self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
@@ -130,24 +130,27 @@ class KernelPosterior:
 
     def predict_components(self, U: Matrix) -> list[Latent]:
         """Predict each component."""
-        found = []
-        for place, component in enumerate(self.structure.components):
-            variance = math.exp(component.log_variance) * component.product.variance(U)
-            if component.kinds == (SlopeWalk,):
-                variance = variance + DIFFUSE_VARIANCE * U[:, 0] ** 2
-            found.append(self._combine(self._covariance(place, U, self.U), variance))
-        return found
+        return [self.predict_sum(U, [place]) for place in range(len(self.structure.components))]
 
     def predict_sum(
         self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
     ) -> Latent:
         """Predict the sum of some components, or contrasts of it: combinations of the rows."""
-        A = np.eye(len(U)) if contrasts is None else contrasts
-        prior, cross = np.zeros((len(U), len(U))), np.zeros((len(U), len(self.U)))
-        for place in places:
-            prior += self._covariance(place, U, U)
-            cross += self._covariance(place, U, self.U)
-        return self._combine(A @ cross, np.einsum("ij,ij->i", A @ prior, A))
+        cross = sum((self._covariance(place, U, self.U) for place in places), _zeros(U, self.U))
+        if contrasts is None:
+            variance = sum((self._variance(place, U) for place in places), np.zeros(len(U)))
+            return self._combine(cross, variance)
+        prior = sum((self._covariance(place, U, U) for place in places), _zeros(U, U))
+        spread = np.einsum("ij,ij->i", contrasts @ prior, contrasts)
+        return self._combine(contrasts @ cross, spread)
+
+    def _variance(self, place: int, U: Matrix) -> Vector:
+        """Evaluate the prior variance of a component, with the slope that goes with it."""
+        component = self.structure.components[place]
+        value = math.exp(component.log_variance) * component.product.variance(U)
+        if component.kinds == (SlopeWalk,):
+            value = value + DIFFUSE_VARIANCE * U[:, 0] ** 2
+        return np.asarray(value)
 
     def _covariance(self, place: int, U: Matrix, V: Matrix) -> Matrix:
         """Evaluate the covariance function of a component, with the slope that goes with it."""
