@@ -86,7 +86,12 @@ from relvec.describing.sampling import (
     shorten_chains,
     summarise_sampling,
 )
-from relvec.describing.structure_parts import PartPosterior, StructurePart, list_parts
+from relvec.describing.structure_parts import (
+    PartPosterior,
+    StructurePart,
+    evaluate_centred,
+    list_parts,
+)
 from relvec.describing.structures import (
     DescribedPart,
     StructureDescription,
@@ -135,6 +140,7 @@ __all__ = [
     "compute_wilson_interval",
     "convert_to_matrix",
     "describe_structure",
+    "evaluate_centred",
     "explain",
     "find_column",
     "find_transform",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 
@@ -33,9 +34,10 @@ ADJECTIVES = {
 NAMING_TOLERANCE = 0.01
 """A period is named after a unit of time that it differs from by at most this share."""
 MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
-WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTH_STARTS = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334])
 """Days from the start of a year to that of each month."""
 SHORT = 0.1
@@ -206,7 +208,7 @@ class InputUnit:
             return f"in {self.find_month(x)}"
         if unit == "week" and self.is_date and self._spans(0.0, 1.01):
             # 1 January 1970 was a Thursday.
-            return f"on {WEEKDAYS[(int(math.floor(x)) + 3) % 7]}s"
+            return f"on {WEEKDAYS[(math.floor(x) + 3) % 7]}s"
         if unit == "day" and self.is_date and self._spans(0.0, 0.26):
             return f"at {_to_date(x).astype('datetime64[m]').item():%H:%M}"
         return None
@@ -236,7 +238,7 @@ def _to_date(days: float) -> np.datetime64:
 
 def _format_date(days: float, step: float) -> str:
     """Format a date to the resolution of the data."""
-    date = _to_date(days).item()
+    date: datetime = _to_date(days).item()  # type: ignore[assignment]
     month = MONTHS[date.month - 1]
     if step > 300.0:
         return str(date.year)

@@ -14,7 +14,7 @@ from relvec.describing.input_units import InputUnit
 from relvec.describing.structure_parts import PartPosterior, StructurePart
 from relvec.kernels.expansions import Harmonics, Kink, Line, SlopeWalk, Smooth, Step, Walk
 
-__all__ = ["SeriesClauses", "join_words"]
+__all__ = ["SeriesClauses", "format_move", "join_words"]
 
 N_GRID = 64
 """Points per period at which a season is evaluated for its extremes."""
@@ -35,6 +35,25 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
     ('a, b and c', 'a')
     """
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def format_move(
+    amounts: Amounts, change: float, std: float, *, is_past: bool = False, rate: str = ""
+) -> str:
+    """Return a verb with the size of a rise or fall, or that it is not clear.
+
+    Examples
+    --------
+    >>> format_move(Amounts("identity"), 3.14, 0.2, rate="per year")
+    'rises by 3.14 ± 0.20 per year'
+    >>> format_move(Amounts("identity"), -0.1, 0.2, is_past=True)
+    'neither clearly rose nor fell (−0.10 ± 0.20)'
+    """
+    up, down = ("rose", "fell") if is_past else ("rises", "falls")
+    rate = f" {rate}" if rate else ""
+    if abs(change) < CLEAR * std:
+        return f"neither clearly {up} nor {down} ({amounts.format_signed(change, std)}{rate})"
+    return f"{up if change > 0.0 else down} by {amounts.format_change(change, std)}{rate}"
 
 
 class SeriesClauses:
@@ -96,8 +115,7 @@ class SeriesClauses:
         if abs(change) < CLEAR * std:
             return f"A linear trend: it {rate}"
         if self.amounts.transform == "sqrt":  # a line in the root has no constant slope
-            past = "rose" if change > 0.0 else "fell"
-            return f"A trend: it {past} {self._by(change, std)} over the record, and now {rate}"
+            return f"A trend: it {self._over_record(posterior)} over the record, and now {rate}"
         return f"A linear trend: it {rate}, {self._by(change, std)} over the record"
 
     def _describe_parabola(self, posterior: PartPosterior) -> str:
@@ -239,7 +257,9 @@ class SeriesClauses:
             return f"{text} lowest" + (f" ({extremes})" if extremes else "")
         at_first, at_last = (self.amounts.format_swing(swing) for swing, _ in swings)
         comma = "" if calendar else ","
-        text = f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last)"
+        text = (
+            f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last)"
+        )
         return text + (f"; lately {extremes}" if extremes else "")
 
     def _swing(self, posterior: PartPosterior, grid: Vector) -> tuple[float, float]:
@@ -296,23 +316,11 @@ class SeriesClauses:
 
     def _over_record(self, posterior: PartPosterior) -> str:
         change, std = posterior.compute_change(posterior.x[0], posterior.x[-1])
-        if abs(change) < CLEAR * std:
-            return f"neither clearly rose nor fell ({self.amounts.format_signed(change, std)})"
-        return f"{'rose' if change > 0.0 else 'fell'} {self._by(change, std)}"
+        return format_move(self.amounts, change, std, is_past=True)
 
-    def _by_rate(
-        self,
-        posterior: PartPosterior,
-        start: float,
-        end: float,
-        verbs: tuple[str, str] = ("rises", "falls"),
-    ) -> str:
+    def _by_rate(self, posterior: PartPosterior, start: float, end: float) -> str:
         """Return the mean slope between two inputs, such as "rises by 3.1 ± 0.2 per year"."""
         change, std = posterior.compute_change(float(start), float(end))
         rate = self.unit.rate
         scale = rate.length / float(end - start)
-        change, std = scale * change, scale * std
-        if abs(change) < CLEAR * std:
-            size = self.amounts.format_signed(change, std)
-            return f"neither clearly {verbs[0]} nor {verbs[1]} ({size} {rate.name})"
-        return f"{verbs[change < 0.0]} {self._by(change, std)} {rate.name}"
+        return format_move(self.amounts, scale * change, scale * std, rate=rate.name)

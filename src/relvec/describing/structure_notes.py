@@ -65,9 +65,7 @@ def describe_unused(model: Any) -> str:
     known = getattr(model, "feature_names_in_", None)
     n_features = model.n_features_in_
     names = [f"x{i}" for i in range(n_features)] if known is None else list(known)
-    used = {
-        factor.feature for each in model.components_ for factor in each.component.factors
-    }
+    used = {factor.feature for each in model.components_ for factor in each.component.factors}
     unused = [names[i] for i in range(n_features) if i not in used]
     if not unused:
         return ""

