@@ -48,6 +48,7 @@ from relvec.describing.models import (
     get_final_estimator,
     get_fitted_attribute,
     get_kernel_centers,
+    is_kernel_search,
     name_estimators,
     transform_inputs,
 )
@@ -97,7 +98,6 @@ from relvec.describing.structures import (
     StructureDescription,
     describe_structure,
     explain,
-    is_kernel_search,
     make_clauses,
 )
 from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit

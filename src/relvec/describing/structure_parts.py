@@ -172,11 +172,16 @@ def _find(components: Sequence[Component], kinds: Iterable[tuple[type[Any], ...]
     return [place for place, each in enumerate(components) if each.kinds in set(kinds)]
 
 
+def _get_origin(component: Component) -> float:
+    (step,) = (factor for factor in component.factors if isinstance(factor, Step))
+    return step.origin
+
+
 def _group_steps(components: Sequence[Component], steps: list[int]) -> list[list[int]]:
     """Group steps whose neighbours are near."""
     groups: list[list[int]] = []
     last = -np.inf
-    origins = {i: float(getattr(components[i].factors[0], "origin")) for i in steps}
+    origins = {i: _get_origin(components[i]) for i in steps}
     for place, origin in sorted(origins.items(), key=lambda each: each[1]):
         # scaled inputs have range two
         if origin - last <= 2.0 * NEAR_STEPS:

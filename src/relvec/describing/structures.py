@@ -26,7 +26,6 @@ __all__ = [
     "StructureDescription",
     "describe_structure",
     "explain",
-    "is_kernel_search",
     "make_clauses",
 ]
 
@@ -82,11 +81,6 @@ class StructureDescription:
     def __str__(self) -> str:
         items = [f"- {each.sentence}" for each in self.parts]
         return "\n".join([self.head, *items, *self.notes])
-
-
-def is_kernel_search(model: Any) -> bool:
-    """Whether a model is a fitted kernel search."""
-    return hasattr(model, "structures_")
 
 
 def explain(model: Any, unit: str | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -51,6 +51,14 @@ class SearchPartsMixin:
         found, target = self._construction, self.best_.member.target.target
         weight = np.ones(len(target)) if found.weight is None else found.weight
         return TrainingRows(found.scaling.invert(found.rows.U), target, weight)
+
+    def convert_inputs(self, X: Any) -> Matrix:
+        """Return inputs as numbers; days since 1970 if the model was fitted to dates."""
+        check_is_fitted(self)
+        return self._read_inputs(X)
+
+    def _read_inputs(self, X: Any) -> Matrix:
+        raise NotImplementedError
 
     def predict_part(
         self, X: Matrix, components: Sequence[int], contrasts: Matrix | None = None

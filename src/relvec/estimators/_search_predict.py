@@ -12,6 +12,7 @@ from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._search_inputs import from_days
 from relvec.estimators._search_parts import SearchPartsMixin
 from relvec.learning.structures.forecast import Forecaster
+from relvec.learning.structures.mixture import StructureMixture
 
 __all__ = ["Decomposition", "SearchPredictionMixin"]
 
@@ -47,9 +48,6 @@ class SearchPredictionMixin(SearchPartsMixin):
     has_dates_: bool
     _forecaster: Forecaster
 
-    def _read_inputs(self, X: Any) -> Matrix:
-        raise NotImplementedError
-
     def predict(
         self, X: Any, return_std: bool = False, *, include_noise: bool = True
     ) -> Vector | tuple[Vector, Vector]:
@@ -83,10 +81,24 @@ class SearchPredictionMixin(SearchPartsMixin):
         >>> bool(abs(model.predict([[66.0]])[0] - (6.6 + np.sin(33.0))) < 0.3)
         True
         """
-        mixture = self._predict_mixture(X, include_noise)
+        mixture = self.predict_distribution(X, include_noise=include_noise)
         return (mixture.centre, mixture.std) if return_std else mixture.centre
 
-    def _predict_mixture(self, X: Any, include_noise: bool = True) -> Any:
+    def predict_distribution(self, X: Any, *, include_noise: bool = True) -> StructureMixture:
+        """Return the averaged predictive distributions of targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        include_noise : bool, default=True
+            Whether distributions are those of new targets, which include noise, or of the function.
+
+        Returns
+        -------
+        distribution : StructureMixture
+            With quantiles, intervals, probabilities and log densities of each row.
+        """
         check_is_fitted(self)
         return self._forecaster.predict(self._read_inputs(X), include_noise=include_noise)
 
@@ -110,7 +122,9 @@ class SearchPredictionMixin(SearchPartsMixin):
             Quantiles of the averaged distribution, in units of the target.
         """
         probability = check_probability("coverage", coverage)
-        interval: Matrix = self._predict_mixture(X, include_noise).interval(probability)
+        interval: Matrix = self.predict_distribution(X, include_noise=include_noise).interval(
+            probability
+        )
         return interval
 
     def predict_quantiles(self, X: Any, levels: ArrayLike) -> Matrix:
@@ -127,7 +141,7 @@ class SearchPredictionMixin(SearchPartsMixin):
         -------
         quantiles : ndarray of shape (n_samples, n_levels)
         """
-        mixture = self._predict_mixture(X)
+        mixture = self.predict_distribution(X)
         each = [check_probability("levels", level) for level in np.atleast_1d(np.asarray(levels))]
         return np.stack([mixture.quantile(level) for level in each], axis=-1)
 
@@ -146,7 +160,7 @@ class SearchPredictionMixin(SearchPartsMixin):
         log_density : ndarray of shape (n_samples,)
             Minus infinity for targets that a transform excludes.
         """
-        density: Vector = self._predict_mixture(X).log_density(np.asarray(y, dtype=np.float64))
+        density: Vector = self.predict_distribution(X).log_density(np.asarray(y, dtype=np.float64))
         return density
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Matrix:
@@ -166,7 +180,7 @@ class SearchPredictionMixin(SearchPartsMixin):
         draws : ndarray of shape (n_samples_X, n_samples)
         """
         n_draws = check_integer("n_samples", n_samples, minimum=1)
-        draws: Matrix = self._predict_mixture(X).sample(n_draws, random_state)
+        draws: Matrix = self.predict_distribution(X).sample(n_draws, random_state)
         return draws
 
     def decompose(self, X: Any) -> Decomposition:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import collect_weights, models_counts, transform_inputs
+from relvec.describing import collect_weights, is_kernel_search, models_counts, transform_inputs
 from relvec.evidence import gaussian_objective
 from relvec.likelihoods import ScaleMixturePrediction
 from relvec.reporting.subject import Subject
@@ -58,6 +58,11 @@ class EvidenceSummary:
 def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
     """Compute evidence and information criteria of a fit."""
     model, n_rows = subject.model, subject.n_rows
+    if is_kernel_search(model):
+        n_parameters = float(model.effective_dof_) + 1.0  # the noise variance
+        return EvidenceSummary(
+            float(model.log_evidence_), math.nan, math.nan, n_parameters, True, n_rows
+        )
     dof, is_effective = _count_parameters(model)
     likelihood = null = math.nan
     if subject.is_classifier:

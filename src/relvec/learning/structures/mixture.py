@@ -99,6 +99,16 @@ class StructureMixture:
         low, high = self.interval(float(2.0 * ndtr(1.0) - 1.0)).T
         return 0.5 * (high - low)
 
+    @property
+    def mean(self) -> Vector:
+        """The centre, as point prediction."""
+        return self.centre
+
+    @property
+    def variance(self) -> Vector:
+        """Square of `std`."""
+        return self.std**2
+
     def cdf(self, target: Vector) -> Vector:
         """Return the probability that a target is at most some value."""
         return self.weights @ np.array([member.cdf(target) for member in self.members])
