@@ -47,7 +47,7 @@ def describe_noise(model: Any, amounts: Amounts) -> str:
 
 def _noise_share(model: Any) -> float:
     """Return the noise variance relative to the variance of the transformed target."""
-    return float(model.noise_variance_ / model.best_.member.target.std**2)
+    return float(model.noise_variance_ / model.best_.target.std**2)
 
 
 def describe_shares(model: Any, parts: Sequence[StructurePart]) -> str:
@@ -108,7 +108,7 @@ def _name_rival(rival: Any, best: Any) -> str:
 def describe_forecast(model: Any) -> str:
     """Describe what averaged predictions assume beyond the data: trends, and transforms."""
     weights = [each.weight for each in model.structures_]
-    used = [each for each in model.structures_ if each.weight > 0.0]
+    used = [each for each in model.structures_ if each.weight >= LEAST_WEIGHT]
     if model.n_features_in_ > 1:
         if len(used) == 1:
             return ""

@@ -129,7 +129,7 @@ def list_parts(model: Any) -> list[StructurePart]:
     is_series = model.n_features_in_ == 1
     groups = _group(components) if is_series else [[i] for i in range(len(components))]
     rows = model.training_rows_
-    target = model.best_.member.target.transform.forward(rows.target)
+    target = model.best_.target.transform.forward(rows.target)
     total = max(_variance(target, rows.weight), 1e-300)
     parts = []
     for places in groups:

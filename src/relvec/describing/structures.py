@@ -159,7 +159,7 @@ def _describe_head(model: Any, amounts: Amounts, n_parts: int) -> str:
     target = "the series" if model.n_features_in_ == 1 else "the target"
     if not n_parts:
         return f"No structure was found: {target} is constant plus noise."
-    level = float(model.best_.member.target.transform.inverse(np.array([amounts.level]))[0])
+    level = float(model.best_.target.transform.inverse(np.array([amounts.level]))[0])
     return HEADS[model.transform_].format(
         What=target.capitalize(),
         target=target,
@@ -171,7 +171,7 @@ def _describe_head(model: Any, amounts: Amounts, n_parts: int) -> str:
 
 def _find_last_level(model: Any, parts: list[StructurePart]) -> float:
     """Return the transformed target at the last row, without seasons; the mean of a table."""
-    target = model.best_.member.target
+    target = model.best_.target
     if model.n_features_in_ > 1:
         return float(target.mean)
     last = model.training_rows_.inputs[-1:]

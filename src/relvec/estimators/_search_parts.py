@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from relvec._linalg import limit_blas_threads
 from relvec._typing import Matrix, Vector
+from relvec.learning.structures.arbiter import Member
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.construct import Construction
 from relvec.learning.structures.fit import StructureFitter
-from relvec.learning.structures.forecast import FittedMember, Forecaster
+from relvec.learning.structures.forecast import Forecaster
 from relvec.learning.structures.score import ScoreRule
 from relvec.learning.structures.tuning import SearchTuning
 
@@ -41,14 +42,14 @@ class SearchPartsMixin:
     _component_order: np.ndarray
 
     @property
-    def best_(self) -> FittedMember:
-        """The best structure with its transform and its posterior, for scaled inputs."""
-        return self._best_forecaster.members[0]
+    def best_(self) -> Member:
+        """The best structure and the transformed target."""
+        return self._construction.best
 
     @property
     def training_rows_(self) -> TrainingRows:
         """Rows that the model was fitted to."""
-        found, target = self._construction, self.best_.member.target.target
+        found, target = self._construction, self.best_.target.target
         weight = np.ones(len(target)) if found.weight is None else found.weight
         return TrainingRows(found.scaling.invert(found.rows.U), target, weight)
 
@@ -83,8 +84,9 @@ class SearchPartsMixin:
         """
         check_is_fitted(self)
         places = self._component_order[list(components)].tolist()
-        found = self.best_.predict_sum(self._construction.scaling.apply(X), places, contrasts)
-        scale = self.best_.member.target.std
+        U = self._construction.scaling.apply(X)
+        found = self._best_forecaster.members[0].predict_sum(U, places, contrasts)
+        scale = self.best_.target.std
         return scale * found.mean, scale * np.sqrt(np.maximum(found.variance, 0.0))
 
     def predict_latent(self, X: Matrix, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
@@ -103,8 +105,9 @@ class SearchPartsMixin:
             `std` only if `return_std` is True.
         """
         check_is_fitted(self)
-        target = self.best_.member.target
-        latent = self.best_.predict(self._construction.scaling.apply(X))
+        target = self.best_.target
+        U = self._construction.scaling.apply(X)
+        latent = self._best_forecaster.members[0].predict(U)
         mean: Vector = target.mean + target.std * latent.mean
         return (mean, target.std * np.sqrt(latent.variance)) if return_std else mean
 
@@ -127,7 +130,7 @@ class SearchPartsMixin:
         places = set(self._component_order[list(components)].tolist())
         if len(places) == 1:
             return float(self._construction.lost[places.pop()].score)
-        found, best = self._construction, self.best_.member
+        found, best = self._construction, self.best_
         kept = [part for i, part in enumerate(best.structure.components) if i not in places]
         with limit_blas_threads(0.0):
             store = ColumnStore(found.rows.U, best.target.values, found.weight)

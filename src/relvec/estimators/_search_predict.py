@@ -208,7 +208,7 @@ class SearchPredictionMixin(SearchPartsMixin):
         """
         check_is_fitted(self)
         U = self._construction.scaling.apply(self._read_inputs(X))
-        fitted = self.best_
+        fitted = self._best_forecaster.members[0]
         target = fitted.member.target
         parts = [fitted.predict_components(U)[place] for place in self._component_order]
         names = fitted.member.structure.components

@@ -202,7 +202,7 @@ class ComponentsDisplay:
             curves=curves,
             total=total,
             x_observed=observed,
-            y_observed=model.best_.member.target.transform.forward(rows.target),
+            y_observed=model.best_.target.transform.forward(rows.target),
             end=observed[-1],
             scale=scale,
         )

@@ -136,7 +136,9 @@ def _assess_structure(subject: Subject) -> list[Finding]:
     rivals = "structure is" if n_near == 1 else "structures are"
     text = f"{n_near} other {rivals} within 5 nats of the best score, which does not decide"
     is_averaged = sum(each.weight > 0.0 for each in subject.model.structures_) > 1
-    return [Finding(is_averaged, f"{text}{'; predictions average them' * is_averaged}.")]
+    if is_averaged:
+        return [Finding(True, f"{text}; predictions average over structures.")]
+    return [Finding(False, f'{text}. Predictions of mode="accuracy" average over structures.')]
 
 
 def _assess_sampling(subject: Subject) -> list[Finding]:

@@ -131,7 +131,8 @@ def predict_rows(
 def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet | None:
     """Compute out-of-fold predictions; the model is refitted from scratch in each fold.
 
-    A series is predicted in parts, each from all rows before it. None if there are too few rows, or too few of a class.
+    A series is predicted in parts, each from all rows before it. None if there are too few rows, or
+    too few of a class.
 
     Raises
     ------

@@ -122,7 +122,6 @@ def _make_search_tiles(subject: Subject) -> list[tuple[str, str]]:
         ("effective degrees of freedom", format_number(float(model.effective_dof_))),
         ("log evidence (nats)", format_number(float(model.log_evidence_), 5)),
         ("score (nats)", format_number(float(model.score_), 5)),
-        ("structures in predictions", str(sum(each.weight > 0.0 for each in model.structures_))),
     ]
     return tiles
 
