@@ -108,7 +108,7 @@ def _name_rival(rival: Any, best: Any) -> str:
 def describe_forecast(model: Any) -> str:
     """Describe what averaged predictions assume beyond the data: trends, and transforms."""
     weights = [each.weight for each in model.structures_]
-    used = [each for each in model.structures_ if each.weight >= LEAST_WEIGHT]
+    used = [each for each in model.structures_ if each.weight > 0.0]
     if model.n_features_in_ > 1:
         if len(used) == 1:
             return ""
@@ -123,7 +123,8 @@ def describe_forecast(model: Any) -> str:
     else:
         listed = [f"{_percent(weight)} on {name}" for name, weight in trends]
         listed[0] = listed[0].replace("% on", "% of their weight is on")
-        text = f"Forecasts average {len(used)} structures: {join_words(listed)}."
+        number = sum(weight >= LEAST_WEIGHT for weight in weights)
+        text = f"Forecasts average {number} structures: {join_words(listed)}."
     if len(transforms) > 1:
         listed = [f"{name} {_percent(weight)}" for name, weight in transforms]
         text += f" By transform of the target, the weights are: {', '.join(listed)}."
