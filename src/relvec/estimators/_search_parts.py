@@ -43,18 +43,50 @@ class SearchPartsMixin:
 
     @property
     def best_(self) -> Member:
-        """The best structure and the transformed target."""
+        """The best structure and the transformed target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
+        >>> model.best_.structure.name(), str(model.best_.target.transform)
+        ('LIN + PER', 'identity')
+        """
         return self._construction.best
 
     @property
     def training_rows_(self) -> TrainingRows:
-        """Rows that the model was fitted to."""
+        """Rows that the model was fitted to.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
+        >>> model.training_rows_.inputs.shape, model.training_rows_.target.shape
+        ((60, 1), (60,))
+        """
         found, target = self._construction, self.best_.target.target
         weight = np.ones(len(target)) if found.weight is None else found.weight
         return TrainingRows(found.scaling.invert(found.rows.U), target, weight)
 
     def convert_inputs(self, X: Any) -> Matrix:
-        """Return inputs as numbers; days since 1970 if the model was fitted to dates."""
+        """Return inputs as numbers; days since 1970 if the model was fitted to dates.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> days = np.datetime64("2020-01-01") + np.arange(30)
+        >>> model = KernelSearchRegressor(effort="fast").fit(days, np.arange(30.0))
+        >>> model.convert_inputs(days[:2]).ravel()
+        array([18262., 18263.])
+        """
         check_is_fitted(self)
         return self._read_inputs(X)
 
@@ -81,6 +113,19 @@ class SearchPartsMixin:
         -------
         mean, std : ndarray of shape (n_samples,) or (n_contrasts,)
             In units of the transformed target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
+        >>> [component.name for component in model.components_]
+        ['LIN', 'PER']
+        >>> change, std = model.predict_part(X[[0, -1]], [0], contrasts=np.array([[-1.0, 1.0]]))
+        >>> change.round(1), bool(std[0] < 0.1)  # 0.1 for each of 59 steps
+        (array([5.9]), True)
         """
         check_is_fitted(self)
         places = self._component_order[list(components)].tolist()
@@ -103,6 +148,17 @@ class SearchPartsMixin:
         -------
         mean, std : ndarray of shape (n_samples,)
             `std` only if `return_std` is True.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
+        >>> mean, std = model.predict_latent(X, return_std=True)
+        >>> bool(np.abs(mean - y).max() < 0.5)
+        True
         """
         check_is_fitted(self)
         target = self.best_.target
@@ -125,6 +181,16 @@ class SearchPartsMixin:
         -------
         loss : float
             In nats.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
+        >>> bool(model.compute_score_loss([0, 1]) > model.compute_score_loss([0]) > 10.0)
+        True
         """
         check_is_fitted(self)
         places = set(self._component_order[list(components)].tolist())

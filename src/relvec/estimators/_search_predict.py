@@ -98,6 +98,17 @@ class SearchPredictionMixin(SearchPartsMixin):
         -------
         distribution : StructureMixture
             With quantiles, intervals, probabilities and log densities of each row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(60.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
+        >>> distribution = model.predict_distribution([[66.0]])
+        >>> bool(np.allclose(distribution.quantile(0.5), model.predict([[66.0]])))
+        True
         """
         check_is_fitted(self)
         return self._forecaster.predict(self._read_inputs(X), include_noise=include_noise)

@@ -48,7 +48,15 @@ MANY_FEATURES = 3
 
 @dataclass(frozen=True, eq=False)
 class ComponentCurve:
-    """A component along its feature, or over two of them."""
+    """A component along its feature, or over two of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.linspace(0.0, 1.0, 5)
+    >>> ComponentCurve("Smooth function of a", x, x**2, 0.1 * x, labels=("a",)).name
+    'Smooth function of a'
+    """
 
     name: str
     """Title of its panel."""
