@@ -21,6 +21,7 @@ from bench.denoising import suite as denoising
 from bench.density import suite as density
 from bench.density.real import draw_plots as draw_real_densities
 from bench.features import suite as features
+from bench.kernels import suite as kernels
 from bench.methods import METHODS
 from bench.noise import suite as noise
 from bench.problems import PROBLEMS
@@ -37,6 +38,7 @@ SUITES = {
     "noise": noise,
     "counts": counts,
     "sampling": sampling,
+    "kernels": kernels,
 }
 """Suites that consist of parts."""
 PAGE_SUITES: dict[str, Any] = {
@@ -44,6 +46,7 @@ PAGE_SUITES: dict[str, Any] = {
     "noise": noise,
     "counts": counts,
     "sampling": sampling,
+    "kernels": kernels,
 }
 """Suites whose parts are written on one page of their own."""
 LIMIT = 120.0
@@ -60,11 +63,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--limit", type=float, help="CPU seconds allowed to one fit")
     parser.add_argument(
         "--problems",
-        type=_names({**PROBLEMS, **ACCURACY_PROBLEMS}),
-        help="of the regression and accuracy suites, comma-separated",
+        type=_names([*PROBLEMS, *ACCURACY_PROBLEMS, *kernels.PROBLEMS]),
+        help="of the regression, accuracy and kernels suites, comma-separated",
     )
     parser.add_argument(
-        "--methods", type=_names([*METHODS, *accuracy.NAMES]), help="comma-separated"
+        "--methods",
+        type=_names([*METHODS, *accuracy.NAMES, *kernels.NAMES]),
+        help="comma-separated",
     )
     parser.add_argument(
         "--parts",
@@ -88,7 +93,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--fresh", action="store_true", help="of the accuracy suite: run again what is recorded"
     )
     parser.add_argument(
-        "--report-only", action="store_true", help="of the accuracy suite: page of the records"
+        "--report-only",
+        action="store_true",
+        help="of the accuracy and kernels suites: page of the records",
+    )
+    parser.add_argument(
+        "--development",
+        action="store_true",
+        help="of the kernels suite: seeds, splits and parts of series on which choices are made",
     )
     options = parser.parse_args(arguments)
     if options.suite in SUITES:
@@ -100,7 +112,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     is_accuracy = options.suite == "accuracy"
     if options.limit is None:
         options.limit = accuracy.LIMIT if is_accuracy else LIMIT
-    problems, methods = (ACCURACY_PROBLEMS, accuracy.NAMES) if is_accuracy else (PROBLEMS, METHODS)
+    if options.development and (options.suite != "kernels" or options.write_readme):
+        parser.error("--development is of the kernels suite, and its results are not on the page")
+    known_names: dict[str, tuple[Collection[str], Collection[str]]] = {
+        "accuracy": (ACCURACY_PROBLEMS, accuracy.NAMES),
+        "kernels": (kernels.PROBLEMS, kernels.NAMES),
+    }
+    problems, methods = known_names.get(options.suite, (PROBLEMS, METHODS))
     for what, names, known in (
         ("problems", options.problems, problems),
         ("methods", options.methods, methods),
@@ -185,8 +203,9 @@ def run_page(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     suite = PAGE_SUITES[options.suite]
     everything: list[Record] = []
     texts = {}
+    choice = _choose_kernels(options) if suite is kernels else {}
     for name in options.parts:
-        records = list(suite.run_part(name, options.seed, options.repeats, options.quick))
+        records = list(suite.run_part(name, options.seed, options.repeats, options.quick, **choice))
         if not records:
             continue
         everything += records
@@ -201,6 +220,15 @@ def run_page(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     if options.write_readme:
         suite.write_page(texts, facts)
     return finish_parts(options, everything, [facts, *texts.values()])
+
+
+def _choose_kernels(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what is asked of the kernels suite beyond the other suites."""
+    return {
+        "methods": () if options.report_only else options.methods,
+        "problems": options.problems,
+        "is_development": options.development,
+    }
 
 
 def classify(options: argparse.Namespace, arguments: Sequence[str]) -> int:

@@ -106,6 +106,7 @@ EXAMPLES = [
     "smoothness_priors.py",
     "tied_precisions.py",
     "local_optima.py",
+    "assessing.py",
     "sampling.py",
     "classification.py",
     "iris_three_classes.py",

@@ -17,6 +17,7 @@ from tests.helpers_docs import DOCS, ROOT, load
 
 PUBLIC = (
     "relvec",
+    "relvec.assessing",
     "relvec.bases",
     "relvec.datasets",
     "relvec.dictionaries",
@@ -75,6 +76,8 @@ def test_reference_lists_every_public_name(module: str, listed: dict[str, list[s
         names -= set(listed["relvec"])
     if module == "relvec.noise":
         names -= {"estimate_noise"}
+    if module == "relvec.assessing":  # functions are at home in relvec itself
+        names -= set(listed["relvec"])
     missing = sorted(names - set(listed[module]))
     assert not missing, f"add {missing} of {module} to a page in docs/api"
 

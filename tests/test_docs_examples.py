@@ -115,6 +115,19 @@ def test_local_optima(printed: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("printed", ["assessing"], indirect=True)
+def test_assessing(printed: str) -> None:
+    rows = numbers(r"squared bias (-?[\d.]+)  variance ([\d.]+)  noise ([\d.]+)", printed)
+    (long_bias, long_variance, noise), (bias, variance, _), (_, short_variance, _) = rows
+    assert long_bias > 3.0 * abs(bias)
+    assert short_variance > max(2.0 * variance, long_variance)
+    assert noise == pytest.approx(0.01, rel=0.1)
+    assert "narrower than the spacing" in printed
+    covered = dict(re.findall(r"(\w+)\s+covers (\d+) % outside", printed))
+    assert float(covered["novelty"]) > 85.0 > float(covered["plain"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("printed", ["iris_three_classes"], indirect=True)
 def test_iris_three_classes(printed: str) -> None:
     ((wrong, all_of_them),) = numbers(r"without rejection: (\d+) errors of (\d+)", printed)

@@ -83,6 +83,7 @@ def test_unknown_name(name):
 
 
 ROOMS = [
+    "assessing",
     "bases",
     "datasets",
     "dictionaries",

@@ -28,6 +28,7 @@ PAGES = {
     "bench/COUNTS.md": "counts_benchmark.md",
     "bench/DENSITY.md": "density_benchmark.md",
     "bench/SAMPLING.md": "sampling_benchmark.md",
+    "bench/KERNELS.md": "kernels_benchmark.md",
     "reproduce/README.md": "reproduced.md",
     "reproduce/RESULTS.md": "results.md",
     "examples": "gallery/index.rst",

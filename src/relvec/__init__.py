@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from relvec.assessing import (
+        bias_variance_decomposition,
+        coverage_outside,
+        evidence_curve,
+    )
     from relvec.estimators import (
         DRVMRegressor,
         KernelSearchRegressor,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from relvec.noise import estimate_noise
 
 _ROOMS = (
+    "assessing",
     "bases",
     "datasets",
     "io",
@@ -63,8 +69,11 @@ _HOMES = {
     "SparseBayesCountRegressor": "relvec.estimators",
     "SparseBayesDensity": "relvec.estimators",
     "SparseBayesRegressor": "relvec.estimators",
+    "bias_variance_decomposition": "relvec.assessing",
+    "coverage_outside": "relvec.assessing",
     "denoise": "relvec.estimators",
     "estimate_noise": "relvec.noise",
+    "evidence_curve": "relvec.assessing",
     "explore_optima": "relvec.estimators",
 }
 
@@ -84,8 +93,11 @@ __all__ = [
     "SparseBayesDensity",
     "SparseBayesRegressor",
     "__version__",
+    "bias_variance_decomposition",
+    "coverage_outside",
     "denoise",
     "estimate_noise",
+    "evidence_curve",
     "explore_optima",
 ]
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from relvec import SparseBayesRegressor
+from relvec.assessing import RefitError
+from relvec.assessing.refit import refit
 from relvec.bases import CosineBasis, WaveletBasis
 from relvec.reporting import make_report
-from relvec.reporting.predictions import RefitError, refit
 
 X = np.arange(64.0)[:, None] / 7.0
 Y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(1).normal(size=64)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from relvec.datasets.families import RANDOM_FAMILIES, make_random_signal
 from relvec.datasets.features import RingTruth, make_ring, make_twonorm
 from relvec.datasets.functions import RegressionTruth, make_friedman, make_sinc_and_line
+from relvec.datasets.series import SERIES_NAMES, make_series
 from relvec.datasets.signals import (
     GRIDS,
     SIGNAL_NAMES,
@@ -33,6 +34,7 @@ from relvec.datasets.two_classes import (
 __all__ = [
     "GRIDS",
     "RANDOM_FAMILIES",
+    "SERIES_NAMES",
     "SIGNAL_NAMES",
     "GaussianMixtures",
     "NoisySignal",
@@ -47,6 +49,7 @@ __all__ = [
     "make_random_signal",
     "make_ring",
     "make_ripley_mixture",
+    "make_series",
     "make_signal",
     "make_sinc_and_line",
     "make_snake",

@@ -26,6 +26,7 @@ from relvec.describing.calibration import (
 from relvec.describing.denoised import get_denoising_model
 from relvec.describing.distributions import (
     compute_quantile_residuals,
+    has_simple_noise,
     lacks_exposure,
     lacks_noise,
     models_counts,
@@ -155,6 +156,7 @@ __all__ = [
     "get_kernel_centers",
     "get_objective_traces",
     "has_extrapolation",
+    "has_simple_noise",
     "is_kernel_search",
     "is_sampled",
     "lacks_exposure",

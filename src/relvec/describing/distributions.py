@@ -14,6 +14,7 @@ from relvec.likelihoods import GaussianPrediction, Prediction
 
 __all__ = [
     "compute_quantile_residuals",
+    "has_simple_noise",
     "lacks_exposure",
     "lacks_noise",
     "models_counts",
@@ -29,6 +30,11 @@ def models_counts(estimator: Any) -> bool:
 def lacks_exposure(estimator: Any) -> bool:
     """Whether counts of new rows can be predicted only with their exposures, as given in fit."""
     return bool(getattr(get_final_estimator(estimator), "has_exposure_", False))
+
+
+def has_simple_noise(output: Any) -> bool:
+    """Whether the noise of an output is Gaussian, of constant variance."""
+    return output.noise is None and not output.has_row_variance
 
 
 def lacks_noise(estimator: Any) -> bool:

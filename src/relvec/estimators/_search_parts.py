@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -204,5 +203,5 @@ class SearchPartsMixin:
             store = ColumnStore(found.rows.U, best.target.values, found.weight)
             fitter = StructureFitter(store, found.rows.spacing)
             others = fitter.fit(best.structure.with_components(kept), SearchTuning.n_settle_steps)
-        rule = ScoreRule(math.log(store.n_samples), 0.0, *self.structure_penalty)
+        rule = ScoreRule(store.n_samples, 0.0, *self.structure_penalty)
         return rule(best.structure).score - rule(others).score

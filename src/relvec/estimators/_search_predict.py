@@ -220,15 +220,15 @@ class SearchPredictionMixin(SearchPartsMixin):
         check_is_fitted(self)
         U = self._construction.scaling.apply(self._read_inputs(X))
         fitted = self._best_forecaster.members[0]
-        target = fitted.member.target
+        output = fitted.output
         parts = [fitted.predict_components(U)[place] for place in self._component_order]
-        names = fitted.member.structure.components
+        names = fitted.structure.components
         return Decomposition(
             tuple(names[place].name(self._component_features) for place in self._component_order),
-            _stack_columns([target.std * part.mean for part in parts], len(U)),
-            _stack_columns([target.std * np.sqrt(part.variance) for part in parts], len(U)),
-            target.mean + target.std * fitted.predict(U).mean,
-            str(target.transform),
+            _stack_columns([output.std * part.mean for part in parts], len(U)),
+            _stack_columns([output.std * np.sqrt(part.variance) for part in parts], len(U)),
+            output.mean + output.std * fitted.predict(U).mean,
+            str(output.transform),
         )
 
     @property

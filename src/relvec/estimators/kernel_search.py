@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from importlib import import_module
 from typing import Any, Self
@@ -20,6 +21,7 @@ from relvec._checks import (
     check_finite_input,
     check_integer,
     check_positive,
+    check_probability,
 )
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._inputs import check_range, read_weight, warn_about_weights
@@ -45,7 +47,6 @@ from relvec.estimators._search_results import (
     summarise_components,
 )
 from relvec.learning.structures.construct import Construction
-from relvec.learning.structures.forecast import Forecaster
 from relvec.learning.structures.watch import Watch
 
 __all__ = ["KernelSearchRegressor"]
@@ -98,9 +99,11 @@ class KernelSearchRegressor(
         that are not needed.
     max_components : int, default=8
         Largest number of components.
-    structure_penalty : pair of float, default=(1.0, 2.0)
+    structure_penalty : pair of float, default=(2.0, 3.0)
         Log prior odds against each component, and against each further factor of a product, in
-        nats. They come on top of half the logarithm of the number of rows for each parameter.
+        nats; a line costs nothing, and its square half of the first. They come on top of the
+        penalties on parameters: half the logarithm of the number of rows for each variance and
+        length-scale, its logarithm for a location, that of half the number for a period.
     origins : sequence of float, default=(0.55, 0.66, 0.78, 0.89)
         For one input: fractions of the record before which candidates are fitted again, to predict
         what follows.
@@ -191,7 +194,7 @@ class KernelSearchRegressor(
     mode: str = option(default="accuracy", check=partial(check_choice, choices=MODES))
     effort: str = option(default="balanced", check=partial(check_choice, choices=EFFORTS))
     max_components: int = option(default=8, check=partial(check_integer, minimum=1))
-    structure_penalty: tuple[float, float] = option(default=(1.0, 2.0), check=check_penalty)
+    structure_penalty: tuple[float, float] = option(default=(2.0, 3.0), check=check_penalty)
     origins: Sequence[float] = option(default=(0.55, 0.66, 0.78, 0.89), check=check_origins)
     horizon: float = option(default=0.11, check=_check_fraction)
     time_limit: float | None = option(default=None, check=_check_time_limit)
@@ -278,9 +281,8 @@ class KernelSearchRegressor(
 
     def _set_attributes(self, found: Construction) -> None:
         self._construction = found
-        shared = found.scaling, found.rows.U, found.weight
-        self._forecaster = Forecaster(found.members, found.mixture_weights, *shared)
-        self._best_forecaster = Forecaster(found.members[:1], np.ones(1), *shared)
+        self._forecaster = found.make_forecaster()
+        self._best_forecaster = found.make_best_forecaster()
         best, names = found.best, self._component_features
         structure, scale = best.structure, best.target.std**2
         self.structures_: tuple[RankedStructure, ...] = rank_structures(found, names)
@@ -340,6 +342,52 @@ class KernelSearchRegressor(
         # imported on demand: describing depends on estimators
         text: str = import_module("relvec.describing.structures").explain(self, unit)
         return text
+
+    def sparse_model(self, min_gamma: float = 0.2) -> Self:
+        """Return a copy that predicts by the columns that the data determine.
+
+        Each column of the best structure has ``gamma`` in [0, 1], how far the data determine its
+        weight. Columns of small gamma are left out, and their prior variance stays in the bands.
+        Precisions remain those of whole components: with one for each column the model would be
+        sparser, but its forecasts would be worse and its bands too narrow. How sparse it gets
+        depends on the structure. A line and a season need some ten columns, a level that wanders
+        about one for each change that the data resolve.
+
+        Parameters
+        ----------
+        min_gamma : float, default=0.2
+            Columns of smaller gamma are left out.
+
+        Returns
+        -------
+        model : KernelSearchRegressor
+            A fitted copy with fewer `n_columns_`, which predicts by the best structure alone and
+            without the training rows. It predicts within the reach of the columns, 15 % of the
+            range of the inputs beyond its ends, and farther away as at the ends of that reach.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.linspace(0, 10, 80)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0] ** 1.5) + 0.1 * np.random.default_rng(0).normal(size=80)
+        >>> model = KernelSearchRegressor(mode="interpretable").fit(X, y)
+        >>> sparse = model.sparse_model()
+        >>> sparse.n_columns_ < model.n_columns_
+        True
+        >>> bool(np.abs(sparse.predict(X) - model.predict(X)).max() < 0.2)
+        True
+        """
+        check_is_fitted(self)
+        sparse = copy(self)
+        forecaster = self._construction.make_best_forecaster(
+            check_probability("min_gamma", min_gamma)
+        )
+        sparse._forecaster = sparse._best_forecaster = forecaster
+        posterior: Any = forecaster.members[0].posterior
+        sparse.n_columns_ = posterior.n_used
+        sparse.effective_dof_ = float(posterior.well_determined.sum())
+        return sparse
 
     def __getstate__(self) -> dict[str, Any]:
         # what only a warm start needs

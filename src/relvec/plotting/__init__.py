@@ -10,12 +10,15 @@ Examples
 
 from relvec.plotting.atom_evidence import AtomEvidence, AtomEvidenceDisplay
 from relvec.plotting.basis_functions import BasisFunctionsDisplay
+from relvec.plotting.bias_variance import BiasVarianceDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
 from relvec.plotting.components import ComponentCurve, ComponentsDisplay
+from relvec.plotting.coverage import CoverageOutsideDisplay
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.density import DensityDisplay
 from relvec.plotting.density_contours import DensityContourDisplay
+from relvec.plotting.evidence_curve import EvidenceCurveDisplay
 from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
@@ -44,13 +47,16 @@ __all__ = [
     "AtomEvidence",
     "AtomEvidenceDisplay",
     "BasisFunctionsDisplay",
+    "BiasVarianceDisplay",
     "CoefficientDisplay",
     "CoefficientRow",
     "ComponentCurve",
     "ComponentsDisplay",
+    "CoverageOutsideDisplay",
     "DecisionSurfaceDisplay",
     "DensityContourDisplay",
     "DensityDisplay",
+    "EvidenceCurveDisplay",
     "EvidenceTraceDisplay",
     "ExtrapolationDisplay",
     "ExtrapolationMap",

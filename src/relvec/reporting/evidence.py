@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Vector
-from relvec.describing import collect_weights, is_kernel_search, models_counts, transform_inputs
+from relvec.describing import (
+    collect_weights,
+    has_simple_noise,
+    is_kernel_search,
+    models_counts,
+    transform_inputs,
+)
 from relvec.evidence import gaussian_objective
 from relvec.likelihoods import ScaleMixturePrediction
 from relvec.reporting.subject import Subject
@@ -80,11 +86,6 @@ def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
         if subject.are_training:
             likelihood = _regression_likelihood(subject, output)
     return EvidenceSummary(float(model.log_evidence_), null, likelihood, dof, is_effective, n_rows)
-
-
-def has_simple_noise(output: Any) -> bool:
-    """Whether the noise of an output is Gaussian, of constant variance."""
-    return output.noise is None and not output.has_row_variance
 
 
 def _count_parameters(model: Any) -> tuple[float, bool]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,27 +11,22 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from relvec._typing import IndexArray, Matrix, Vector
+from relvec.assessing.refit import refit
 from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
     compute_extrapolation,
     compute_quantile_residuals,
     models_counts,
     predict_distribution,
-    shorten_chains,
     transform_inputs,
 )
 from relvec.likelihoods import GaussianPrediction
 from relvec.reporting.subject import Subject
 
-__all__ = ["PredictionSet", "RefitError", "cross_validate", "predict_rows", "refit"]
-
+__all__ = ["PredictionSet", "cross_validate", "predict_rows"]
 
 LEAST_HISTORY = 8
 """Smallest number of rows from which a series is predicted."""
-
-
-class RefitError(ValueError):
-    """The model cannot be fitted to a subset of its rows, or with other sample weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,19 +185,6 @@ def _predict_splits(
             for key, values in found.items():
                 answers.setdefault(key, np.full((n_rows, *values.shape[1:]), np.nan))[test] = values
     return answers
-
-
-def refit(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
-    """Fit a clone without its warnings, which the report covers for the model itself.
-
-    That of a sampled model has short chains.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return shorten_chains(estimator).fit(X, y, **options)
-        except ValueError as error:
-            raise RefitError(str(error)) from error
 
 
 def _predict_targets(

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from relvec._checks import check_integer
+from relvec.assessing import BiasVariance, CoverageOutside, RefitError
 from relvec.describing import is_kernel_search, is_sampled, models_counts
 from relvec.io.container import write_atomically
-from relvec.reporting.bias_variance import BiasVariance, compute_bias_variance
+from relvec.reporting.bias_variance import compute_bias_variance
 from relvec.reporting.classification_figures import make_classification_figures
 from relvec.reporting.evidence import (
     EvidenceSummary,
@@ -34,8 +35,9 @@ from relvec.reporting.metrics import (
 from relvec.reporting.noise import assess_noise
 from relvec.reporting.noise_section import render_noise_section
 from relvec.reporting.null_model import HeldOutGain, compute_held_out_gain
+from relvec.reporting.outside import compute_coverage_outside, render_coverage_outside
 from relvec.reporting.page import Page, Section, render_figure, render_model_facts
-from relvec.reporting.predictions import PredictionSet, RefitError, cross_validate, predict_rows
+from relvec.reporting.predictions import PredictionSet, cross_validate, predict_rows
 from relvec.reporting.provenance import count_shared_rows
 from relvec.reporting.regression_figures import make_regression_figures
 from relvec.reporting.sampling import (
@@ -71,6 +73,8 @@ class Report:
     held_out_gain: HeldOutGain | None
     """Gain over the null model on held-out rows; None if there are none."""
     bias_variance: BiasVariance | None
+    coverage_outside: CoverageOutside | None = None
+    """Error bars outside the range of the training rows; None if not computed."""
     path: Path | None = None
     """File that the report was written to, if any."""
 
@@ -118,7 +122,8 @@ def make_report(
     """Make an HTML report of a fitted model: one self-contained page with interactive plots.
 
     It contains findings, performance metrics, plots, weights, and the evidence (marginal
-    likelihood). Metrics are labelled as training or held-out.
+    likelihood). Metrics are labelled as training or held-out. A regression with cross-validation is
+    also refitted without the outermost fifth of its rows, to test its error bars there.
 
     Parameters
     ----------
@@ -212,6 +217,9 @@ def make_report(
     split = _decompose_error(subject, n_fits, random_state, problems)
     own = samples[-1 if held_out is None else -2]
     noise = None if is_kernel_search(subject.model) else assess_noise(subject, own)
+    outside = None
+    with _record_failure(problems, "No test outside the range of the training data"):
+        outside = compute_coverage_outside(subject, own)
     heading = title or f"{type(subject.model).__name__}: {target}"
     sections = _sections(subject, samples, metrics, values, _evidence(subject, facts, gain), split)
     if is_sampled(subject.model):
@@ -223,6 +231,11 @@ def make_report(
         position = [each.key for each in sections].index("evidence")
         title_and_content = render_noise_section(subject, own, noise)
         sections.insert(position, Section("noise", *title_and_content))
+    if outside is not None:
+        position = [each.key for each in sections].index("evidence")
+        title_outside = "Outside the range of the training data"
+        section = Section("outside", title_outside, render_coverage_outside(outside))
+        sections.insert(position, section)
     page = Page(
         title=heading,
         sub=make_subtitle(subject),
@@ -231,7 +244,7 @@ def make_report(
         findings=collect_findings(subject, samples, facts, gain, problems, noise),
         sections=sections,
     )
-    report = Report(heading, page.html(), values, facts, gain, split)
+    report = Report(heading, page.html(), values, facts, gain, split, outside)
     return report if path is None else replace(report, path=report.save(path))
 
 

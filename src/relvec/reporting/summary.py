@@ -6,13 +6,14 @@ from typing import Any
 
 from relvec.describing import (
     find_transform,
+    has_simple_noise,
     is_kernel_search,
     is_sampled,
     summarise_fit,
     summarise_sampling,
 )
 from relvec.reporting.chart import format_number
-from relvec.reporting.evidence import EvidenceSummary, has_simple_noise
+from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from relvec._typing import Matrix
+from relvec.assessing import BiasVariance
 from relvec.describing import Weights, collect_weights, format_count, get_kernel_centers
-from relvec.reporting.bias_variance import BiasVariance
 from relvec.reporting.chart import format_number
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import Metric
@@ -123,7 +123,7 @@ def render_bias_variance(split: BiasVariance) -> str:
         noise = remainder
     parts = [
         ("variance", split.mse - remainder, "variance of the fits over bootstrap samples"),
-        ("bias", split.bias, "squared bias"),
+        ("bias", split.squared_bias, "squared bias"),
         ("noise", noise, text),
     ]
     total = max(sum(value for _, value, _ in parts), np.finfo(np.float64).tiny)

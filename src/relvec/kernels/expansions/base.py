@@ -58,6 +58,10 @@ class Expansion(ABC):
     def variance(self, U: Matrix) -> Vector:
         """Evaluate the covariance function of each row with itself."""
 
+    def count_log_choices(self, n_samples: float) -> float:
+        """Return the log of the number of values among which `n_searched` were searched."""
+        return 0.0
+
     def log_spectrum(self) -> Vector:
         """Return the logarithm of the spectrum, one value per column."""
         return np.zeros(self.n_columns)

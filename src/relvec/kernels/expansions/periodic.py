@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -33,6 +34,10 @@ class Harmonics(Expansion):
     length_scale: float = 1.0
     """The smaller, the more functions vary within a period."""
     n_harmonics: int = 6
+
+    def count_log_choices(self, n_samples: float) -> float:
+        """Return the log of half the number of rows: so many frequencies can be distinguished."""
+        return math.log(max(0.5 * n_samples, 1.0))
 
     @property
     def n_columns(self) -> int:

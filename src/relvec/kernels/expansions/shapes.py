@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -30,6 +31,10 @@ class Shape(Expansion):
     def reach(self) -> tuple[float, float]:
         """Everywhere."""
         return -np.inf, np.inf
+
+    def count_log_choices(self, n_samples: float) -> float:
+        """Return the log number of rows for a location: it may be between any two of them."""
+        return self.n_searched * math.log(n_samples)
 
     @abstractmethod
     def _evaluate(self, u: Vector) -> Vector:
@@ -62,10 +67,10 @@ class Line(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Shape):
-    """A level that changes once, at `origin`. Its location was searched, which counts twice."""
+    """A level that changes once, at `origin`."""
 
     symbol: ClassVar[str] = "STEP"
-    n_searched: ClassVar[int] = 2
+    n_searched: ClassVar[int] = 1
 
     def _evaluate(self, u: Vector) -> Vector:
         return np.where(u > self.origin, 1.0, 0.0)
@@ -73,10 +78,10 @@ class Step(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class Kink(Shape):
-    """A slope that changes once, at `origin`. Its location was searched, which counts twice."""
+    """A slope that changes once, at `origin`."""
 
     symbol: ClassVar[str] = "KINK"
-    n_searched: ClassVar[int] = 2
+    n_searched: ClassVar[int] = 1
 
     def _evaluate(self, u: Vector) -> Vector:
         return np.maximum(u - self.origin, 0.0)

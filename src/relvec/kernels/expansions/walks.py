@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -74,6 +75,10 @@ class SlopeWalk(Walk):
     n_searched: ClassVar[int] = 1
 
     n_terms: int = 60
+
+    def count_log_choices(self, n_samples: float) -> float:
+        """Return half the log number of rows, for the slope of the linear column, as in BIC."""
+        return 0.5 * math.log(n_samples)
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate the integrals of the columns of the Wiener process."""

@@ -21,6 +21,7 @@ from relvec.learning.structures.arbiter import (
     split_folds,
 )
 from relvec.learning.structures.columns import ColumnStore
+from relvec.learning.structures.forecast import FittedMember, Forecaster
 from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import Scaling, SearchRows, TransformedTarget
 from relvec.learning.structures.score import Scored
@@ -88,6 +89,20 @@ class Construction:
     def best(self) -> Member:
         """The candidate of the best score."""
         return self.members[0]
+
+    def make_forecaster(self) -> Forecaster:
+        """Return the predictions of all structures of positive weight, averaged."""
+        kept = np.flatnonzero(self.mixture_weights > 0.0)
+        members = [FittedMember(self.members[i], self.rows.U, self.weight) for i in kept]
+        return Forecaster(members, self.mixture_weights[kept], self.scaling)
+
+    def make_best_forecaster(self, min_gamma: float | None = None) -> Forecaster:
+        """Return the predictions of the best structure, or of the columns the data determine."""
+        if min_gamma is None:
+            fitted = FittedMember(self.best, self.rows.U, self.weight)
+        else:
+            fitted = FittedMember.of_columns(self.best, self.rows.U, self.weight, min_gamma)
+        return Forecaster([fitted], np.ones(1), self.scaling)
 
     def list_periods(self) -> Vector:
         """Return the periods of the best structure, in units of the input."""

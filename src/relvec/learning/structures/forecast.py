@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from relvec.learning.structures.arbiter import Member
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.mixture import Normal, StructureMixture
 from relvec.learning.structures.posterior import ColumnPosterior, KernelPosterior, Latent
-from relvec.learning.structures.rows import Scaling
+from relvec.learning.structures.rows import OutputScaling, Scaling
+from relvec.learning.structures.structure import Structure
 
 __all__ = ["FittedMember", "Forecaster"]
 
@@ -25,26 +26,49 @@ everywhere; with more, those of its columns, which are exact within their reach.
 
 
 class FittedMember:
-    """A structure with the training rows, and its posterior, computed when it is first used."""
+    """A structure with its posterior.
+
+    Parameters
+    ----------
+    member : Member
+        The structure, and the training targets.
+    U : ndarray of shape (n_samples, n_features)
+        Scaled training inputs.
+    weight : ndarray of shape (n_samples,) or None
+        Frequency weights of the rows.
+    """
 
     def __init__(self, member: Member, U: Matrix, weight: Vector | None) -> None:
-        self.member, self.U, self.weight = member, U, weight
+        self.structure: Structure = member.structure
+        self.output: OutputScaling = member.target.scaling
+        self._rows = (U, member.target.values, weight) if len(U) <= MAX_EXACT_ROWS else None
         self._posterior: KernelPosterior | ColumnPosterior | None = None
+        if self._rows is None:
+            with limit_blas_threads(0.0):
+                store = ColumnStore(U, member.target.values, weight)
+                self._posterior = ColumnPosterior(self.structure, store)
+
+    @classmethod
+    def of_columns(cls, member: Member, U: Matrix, weight: Vector | None, min_gamma: float) -> Self:
+        """Return the structure with the columns that the data determine, without the rows."""
+        fitted = cls.__new__(cls)
+        fitted.structure, fitted.output = member.structure, member.target.scaling
+        with limit_blas_threads(0.0):
+            store = ColumnStore(U, member.target.values, weight)
+            fitted._posterior = ColumnPosterior(member.structure, store, min_gamma)
+        fitted._rows = None
+        return fitted
 
     def __getstate__(self) -> dict[str, Any]:
-        # the posterior is many times larger than what it is computed from
-        return self.__dict__ | {"_posterior": None}
+        # the posterior of a Gaussian process is many times larger than what it is computed from
+        return self.__dict__ | ({} if self._rows is None else {"_posterior": None})
 
     @property
     def posterior(self) -> KernelPosterior | ColumnPosterior:
-        """Posterior given all training rows."""
+        """Posterior given all training rows, computed when it is first used."""
         if self._posterior is None:
-            structure, values = self.member.structure, self.member.target.values
-            if len(self.U) <= MAX_EXACT_ROWS:
-                self._posterior = KernelPosterior(structure, self.U, values, self.weight)
-            else:
-                store = ColumnStore(self.U, values, self.weight)
-                self._posterior = ColumnPosterior(structure, store)
+            assert self._rows is not None
+            self._posterior = KernelPosterior(self.structure, *self._rows)
         return self._posterior
 
     def predict(self, U: Matrix) -> Latent:
@@ -64,12 +88,19 @@ class FittedMember:
         with limit_blas_threads(0.0):
             return self.posterior.predict_sum(self._clip(U), places, contrasts)
 
+    def predict_target(self, U: Matrix, *, include_noise: bool) -> Normal:
+        """Return the predictive distribution of targets, or of the function without noise."""
+        latent = self.predict(U)
+        noise = math.exp(self.structure.log_noise) if include_noise else 0.0
+        std = np.sqrt(np.maximum(latent.variance + noise, 1e-300))
+        return Normal(self.output, latent.mean, std)
+
     def _clip(self, U: Matrix) -> Matrix:
         """Return inputs within the reach of the columns, if these are used."""
-        if len(self.U) <= MAX_EXACT_ROWS:
+        if self._rows is not None:
             return U
         clipped = U.copy()
-        for component in self.member.structure.components:
+        for component in self.structure.components:
             for factor in component.factors:
                 column = clipped[:, factor.feature]
                 np.clip(column, *factor.reach, out=column)
@@ -77,39 +108,32 @@ class FittedMember:
             warnings.warn(
                 "Some rows are so far outside the range of the training inputs that the basis "
                 "functions do not reach them; they are predicted like the nearest inputs that are "
-                f"reached. Up to {MAX_EXACT_ROWS} training rows there is no such limit.",
+                f"reached. A model of at most {MAX_EXACT_ROWS} training rows has no such limit, "
+                "unless it comes from sparse_model().",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return clipped
 
 
 class Forecaster:
-    """Average of the predictions of several structures."""
+    """Average of the predictions of several structures.
 
-    def __init__(
-        self,
-        members: tuple[Member, ...],
-        weights: Vector,
-        scaling: Scaling,
-        U: Matrix,
-        row_weight: Vector | None,
-    ) -> None:
-        kept = weights > 0.0
-        self.weights = weights[kept] / weights[kept].sum()
-        self.scaling = scaling
-        self.members = [
-            FittedMember(member, U, row_weight)
-            for member, is_kept in zip(members, kept, strict=True)
-            if is_kept
-        ]
+    Parameters
+    ----------
+    members : sequence of FittedMember
+        The structures.
+    weights : ndarray of shape (n_members,)
+        Their weights, positive, of sum one.
+    scaling : Scaling
+        Scaling of the inputs.
+    """
+
+    def __init__(self, members: list[FittedMember], weights: Vector, scaling: Scaling) -> None:
+        self.members, self.weights, self.scaling = members, weights, scaling
 
     def predict(self, X: Matrix, *, include_noise: bool = True) -> StructureMixture:
         """Return the predictive distributions of targets, or of the function without noise."""
-        U, normals = self.scaling.apply(X), []
-        for fitted in self.members:
-            latent = fitted.predict(U)
-            noise = math.exp(fitted.member.structure.log_noise) if include_noise else 0.0
-            std = np.sqrt(np.maximum(latent.variance + noise, 1e-300))
-            normals.append(Normal(fitted.member.target, latent.mean, std))
+        U = self.scaling.apply(X)
+        normals = [fitted.predict_target(U, include_noise=include_noise) for fitted in self.members]
         return StructureMixture(normals, self.weights)

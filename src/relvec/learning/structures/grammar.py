@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from relvec.kernels.expansions import (
     Expansion,
     Harmonics,
@@ -321,19 +323,33 @@ class Grammar:
         return [each for each in found if self.allows(each)]
 
     @staticmethod
+    def are_variants(first: Structure, second: Structure) -> bool:
+        """Whether two structures differ in slightly moved periods or locations only."""
+        left, right = (sorted(each.components, key=_component_key) for each in (first, second))
+        names = [[component.name() for component in each] for each in (left, right)]
+        if names[0] != names[1]:
+            return False
+        searched = [np.array([v for c in each for v in _searched(c)]) for each in (left, right)]
+        return bool((np.abs(searched[0] - searched[1]) < 0.05 * np.abs(searched[0]) + 0.01).all())
+
+    @staticmethod
     def key(structure: Structure) -> tuple[str, ...]:
         """Identify a structure up to its continuous parameters; periods and locations count."""
         return tuple(sorted(map(_component_key, structure.components)))
 
 
 def _component_key(component: Component) -> str:
-    searched = [
-        round(float(getattr(factor, name)), 3)
+    return f"{component.name()} {[round(each, 3) for each in _searched(component)]}"
+
+
+def _searched(component: Component) -> list[float]:
+    """Return the periods and locations of a component."""
+    return [
+        float(getattr(factor, name))
         for factor in component.factors
         for name in ("period", "origin")
         if hasattr(factor, name) and factor.n_searched
     ]
-    return f"{component.name()} {searched}"
 
 
 def log_start(variance: float) -> float:

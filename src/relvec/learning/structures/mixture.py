@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 from sklearn.utils import check_random_state
 
 from relvec._typing import Matrix, Vector
-from relvec.learning.structures.rows import TransformedTarget
+from relvec.learning.structures.rows import OutputScaling
 
 __all__ = ["Normal", "StructureMixture"]
 
@@ -20,18 +20,18 @@ __all__ = ["Normal", "StructureMixture"]
 class Normal:
     """Normal distributions of standardised transformed targets, one per row."""
 
-    target: TransformedTarget
+    output: OutputScaling
     mean: Vector
     std: Vector
 
     @cached_property
     def median(self) -> Vector:
         """Median of the target, in its own units."""
-        return self.target.inverse(self.mean)
+        return self.output.inverse(self.mean)
 
     def quantile(self, level: float) -> Vector:
         """Return the quantile of the target."""
-        return self.target.inverse(self.mean + float(ndtri(level)) * self.std)
+        return self.output.inverse(self.mean + float(ndtri(level)) * self.std)
 
     def cdf(self, target: Vector) -> Vector:
         """Return the probability that a target is at most some value."""
@@ -40,15 +40,16 @@ class Normal:
 
     def log_density(self, target: Vector) -> Vector:
         """Return the log density of targets; minus infinity outside the domain."""
-        inside = self.target.transform.supports(target)
-        safe = np.where(inside, target, self.target.target[0])
+        inside = self.output.transform.supports(target)
+        # any target of the domain in place of the others, whose density is zero
+        safe = np.where(inside, target, self.median)
         z = (self._forward(safe) - self.mean) / self.std
         density = -0.5 * z**2 - np.log(self.std) - 0.5 * np.log(2.0 * np.pi)
-        return np.where(inside, density + self.target.log_slope(safe), -np.inf)
+        return np.where(inside, density + self.output.log_slope(safe), -np.inf)
 
     def _forward(self, target: Vector) -> Vector:
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = self.target.forward(target)
+            value = self.output.forward(target)
         # below the domain of the transform there is no probability
         return np.where(np.isnan(value), -np.inf, value)
 
@@ -128,5 +129,5 @@ class StructureMixture:
         for number, member in enumerate(self.members):
             values = member.mean[:, np.newaxis] + member.std[:, np.newaxis] * normal
             chosen = which == number
-            draws[chosen] = member.target.inverse(values[chosen])
+            draws[chosen] = member.output.inverse(values[chosen])
         return draws

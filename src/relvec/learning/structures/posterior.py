@@ -11,11 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relvec._linalg import log_det_cholesky, robust_cholesky, solve_cholesky, solve_lower
+from relvec._linalg import (
+    inverse_diagonal_from_cholesky,
+    log_det_cholesky,
+    robust_cholesky,
+    solve_cholesky,
+    solve_lower,
+)
 from relvec._typing import Matrix, Vector
 from relvec.evidence import factorise
 from relvec.kernels.expansions import SlopeWalk
-from relvec.learning.structures.columns import ColumnStore
+from relvec.learning.structures.columns import ColumnStore, Design
 from relvec.learning.structures.fit import find_used_columns
 from relvec.learning.structures.structure import DIFFUSE_VARIANCE, Structure
 
@@ -44,35 +50,64 @@ class ColumnPosterior:
 
     Its cost does not depend on the number of rows, and it is valid within the reach of the
     expansions.
+
+    Parameters
+    ----------
+    structure : Structure
+        The structure.
+    store : ColumnStore
+        The training rows. They are not stored.
+    min_gamma : float, default=0.0
+        Columns whose weights the data determine less, by ``gamma = 1 - lam S_ii``, are left out.
+        What they know is their prior, whose variance stays in predictions: precisions are shared by
+        all columns of a component, so leaving columns out does not change those of the others.
     """
 
-    def __init__(self, structure: Structure, store: ColumnStore) -> None:
+    def __init__(self, structure: Structure, store: ColumnStore, min_gamma: float = 0.0) -> None:
         self.structure = structure
         design = store.design(structure)
+        self.n_diffuse = design.n_diffuse
         log_variance = design.log_variances(structure)
-        self.used = np.flatnonzero(find_used_columns(log_variance, structure.log_noise))
-        lam = np.exp(structure.log_noise - log_variance[self.used])
-        gram = design.gram[np.ix_(self.used, self.used)]
-        factor = factorise(gram, lam)
-        self.lower, self.lam = factor.lower, factor.lam
-        self.mean = solve_cholesky(self.lower, design.correlation[self.used])
-        self.inverse_norm = np.exp(-0.5 * design.log_square[self.used])
+        log_lam = structure.log_noise - log_variance
+        self.inverse_norm = np.exp(-0.5 * design.log_square)
         sizes = [c.product.n_columns for c in structure.components]
         owners = np.repeat(np.arange(len(sizes)), sizes)
         diffuse = [-1, _find_slope_walk(structure)][: design.n_diffuse]
-        self.component = np.concatenate([diffuse, owners])[self.used]
+        self.component = np.concatenate([diffuse, owners])
         """Component of each column; -1 for the intercept."""
+        self.used = np.flatnonzero(find_used_columns(log_variance, structure.log_noise))
+        self._condition(design, log_lam)
+        self.dropped = np.empty(0, dtype=np.intp)
+        if min_gamma > 0.0:
+            is_kept = (self.well_determined >= min_gamma) | (self.used < design.n_diffuse)
+            self.dropped, self.used = self.used[~is_kept], self.used[is_kept]
+            self._condition(design, log_lam)
+        self.dropped_variance = np.exp(log_variance[self.dropped])
+
+    def _condition(self, design: Design, log_lam: Vector) -> None:
+        """Compute the posterior of the weights of the columns that are used."""
+        gram = design.gram[np.ix_(self.used, self.used)]
+        factor = factorise(gram, np.exp(log_lam[self.used]))
+        self.lower, self.lam = factor.lower, factor.lam
+        self.mean = solve_cholesky(self.lower, design.correlation[self.used])
+
+    @property
+    def n_used(self) -> int:
+        """Number of columns of components whose weights are in the model."""
+        return int(np.count_nonzero(self.used >= self.n_diffuse))
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate the columns that are used, scaled as on the training rows."""
+        return self._evaluate(U)[:, self.used]
+
+    def _evaluate(self, U: Matrix) -> Matrix:
         blocks = [component.product.columns(U) for component in self.structure.components]
-        raw = np.hstack([self.structure.diffuse_columns(U), *blocks])[:, self.used]
-        scaled: Matrix = raw * self.inverse_norm
-        return scaled
+        raw: Matrix = np.hstack([self.structure.diffuse_columns(U), *blocks])
+        return raw * self.inverse_norm
 
     def predict(self, U: Matrix) -> Latent:
         """Predict the sum of all components."""
-        return self._combine(self.columns(U))
+        return self._combine(self._evaluate(U))
 
     def predict_components(self, U: Matrix) -> list[Latent]:
         """Predict each component."""
@@ -82,20 +117,23 @@ class ColumnPosterior:
         self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
     ) -> Latent:
         """Predict the sum of some components, or contrasts of it: combinations of the rows."""
-        columns = np.where(np.isin(self.component, places), self.columns(U), 0.0)
+        columns = np.where(np.isin(self.component, places), self._evaluate(U), 0.0)
         return self._combine(columns if contrasts is None else contrasts @ columns)
 
     def _combine(self, columns: Matrix) -> Latent:
+        used = columns[:, self.used]
+        white = solve_lower(self.lower, np.asfortranarray(used.T))
         # The posterior covariance of the weights is sigma^2 (G + Lam)^-1.
-        white = solve_lower(self.lower, np.asfortranarray(columns.T))
         noise = math.exp(self.structure.log_noise)
-        return Latent(columns @ self.mean, noise * np.einsum("ij,ij->j", white, white))
+        variance = noise * np.einsum("ij,ij->j", white, white)
+        return Latent(
+            used @ self.mean, variance + columns[:, self.dropped] ** 2 @ self.dropped_variance
+        )
 
     @property
     def well_determined(self) -> Vector:
         """``gamma`` of each column that is used: how far the data determine its weight."""
-        white = solve_lower(self.lower, np.asfortranarray(np.eye(len(self.lam))))
-        gamma: Vector = 1.0 - self.lam * np.einsum("ij,ij->j", white, white)
+        gamma: Vector = 1.0 - self.lam * inverse_diagonal_from_cholesky(self.lower)
         return gamma
 
 

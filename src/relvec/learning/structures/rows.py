@@ -11,7 +11,7 @@ import numpy as np
 from relvec._typing import Matrix, Vector
 from relvec.learning.structures.transforms import OutputTransform
 
-__all__ = ["Scaling", "SearchRows", "TransformedTarget"]
+__all__ = ["OutputScaling", "Scaling", "SearchRows", "TransformedTarget"]
 
 
 class Scaling(NamedTuple):
@@ -37,36 +37,12 @@ class Scaling(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TransformedTarget:
-    """Targets under a transform, standardised."""
+class OutputScaling:
+    """A transform of the target, then the linear map that standardises the training targets."""
 
     transform: OutputTransform
-    target: Vector
-    """The targets as given."""
     mean: float
     std: float
-
-    @classmethod
-    def of(
-        cls, transform: OutputTransform, target: Vector, weight: Vector | None = None
-    ) -> TransformedTarget:
-        """Standardise transformed targets."""
-        z = transform.forward(target)
-        mean = float(np.average(z, weights=weight))
-        variance = float(np.average((z - mean) ** 2, weights=weight))
-        # Of a constant target only the size is known: its spread is rounding error.
-        std = np.sqrt(variance) or max(abs(mean), 1.0) * 1e-8
-        return cls(transform, target, mean, float(std))
-
-    @cached_property
-    def values(self) -> Vector:
-        """Standardised transformed targets."""
-        return self.forward(self.target)
-
-    @cached_property
-    def log_jacobian(self) -> Vector:
-        """Log derivative of `values` in the target, by which densities are those of the target."""
-        return self.log_slope(self.target)
 
     def forward(self, target: Vector) -> Vector:
         """Return standardised transformed values of targets."""
@@ -79,6 +55,41 @@ class TransformedTarget:
     def log_slope(self, target: Vector) -> Vector:
         """Return the log derivative of the standardised transformed value in the target."""
         return self.transform.log_slope(target) - np.log(self.std)
+
+
+@dataclass(frozen=True)
+class TransformedTarget(OutputScaling):
+    """Training targets under a transform, standardised."""
+
+    target: Vector
+    """The targets as given."""
+
+    @classmethod
+    def of(
+        cls, transform: OutputTransform, target: Vector, weight: Vector | None = None
+    ) -> TransformedTarget:
+        """Standardise transformed targets."""
+        z = transform.forward(target)
+        mean = float(np.average(z, weights=weight))
+        variance = float(np.average((z - mean) ** 2, weights=weight))
+        # Of a constant target only the size is known: its spread is rounding error.
+        std = np.sqrt(variance) or max(abs(mean), 1.0) * 1e-8
+        return cls(transform, mean, float(std), target)
+
+    @property
+    def scaling(self) -> OutputScaling:
+        """The transform and the linear map, without the targets."""
+        return OutputScaling(self.transform, self.mean, self.std)
+
+    @cached_property
+    def values(self) -> Vector:
+        """Standardised transformed targets."""
+        return self.forward(self.target)
+
+    @cached_property
+    def log_jacobian(self) -> Vector:
+        """Log derivative of `values` in the target, by which densities are those of the target."""
+        return self.log_slope(self.target)
 
 
 @dataclass(frozen=True)

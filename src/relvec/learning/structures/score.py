@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from relvec.learning.structures.grammar import is_quadratic
+from relvec.kernels.expansions import Line
 from relvec.learning.structures.structure import Component, Structure
 
 __all__ = ["ScoreRule", "Scored"]
@@ -26,18 +26,20 @@ class ScoreRule:
 
     Parameters
     ----------
-    log_samples : float
-        Logarithm of the number of rows; each parameter costs half of it, as in BIC.
+    n_samples : float
+        Number of rows. Each parameter that an ascent fitted costs half its logarithm, as in BIC;
+        periods and locations cost the logarithm of the number of values among which they were
+        searched.
     log_jacobian : float
         Log derivative of the transform of the targets, summed over rows.
     per_component : float
-        Log prior odds against each component, in nats.
+        Log prior odds against each component, in nats. A line costs nothing, and its square half.
     per_factor : float
         Log prior odds against each further factor of a product, of which there are several choices
         per component.
     """
 
-    log_samples: float
+    n_samples: float
     log_jacobian: float
     per_component: float
     per_factor: float
@@ -45,12 +47,18 @@ class ScoreRule:
     def structure_penalty(self, component: Component) -> float:
         """Return the log prior odds against a component."""
         further = len(component.factors) - 1
-        # The square of a line has one further factor of one kind only.
-        per_factor = self.per_component if is_quadratic(component) else self.per_factor
-        return self.per_component + further * per_factor
+        if set(component.kinds) == {Line}:
+            return 0.5 * further * self.per_component
+        return self.per_component + further * self.per_factor
+
+    def parameter_penalty(self, component: Component) -> float:
+        """Return the penalty on the parameters of a component."""
+        fitted = 0.5 * len(component.vector) * math.log(self.n_samples)
+        return fitted + component.count_log_choices(self.n_samples)
 
     def __call__(self, fitted: Structure) -> Scored:
         """Return a fitted structure with its score."""
-        penalty = 0.5 * fitted.n_parameters * self.log_samples
-        penalty += math.fsum(map(self.structure_penalty, fitted.components))
+        penalty = 0.5 * math.log(self.n_samples)  # of the noise variance
+        for component in fitted.components:
+            penalty += self.parameter_penalty(component) + self.structure_penalty(component)
         return Scored(fitted, fitted.objective + self.log_jacobian - penalty)

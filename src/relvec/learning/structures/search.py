@@ -72,7 +72,7 @@ class SeriesSearch:
         self.period_finder = PeriodFinder(self.rows)
         jacobian = self.target.log_jacobian
         self.rule = ScoreRule(
-            float(np.log(self.store.n_samples)),
+            self.store.n_samples,
             float(jacobian.sum() if self.weight is None else self.weight @ jacobian),
             *self.tuning.structure_penalty,
         )
@@ -92,8 +92,9 @@ class SeriesSearch:
         if len(self.found) == 1:
             seeds = self.grammar.make_seeds(self.periods[: tuning.n_seed_periods])
             screened = sorted(self._screen(seeds), key=by_score, reverse=True)
-            for each in screened[: tuning.beam + 1]:
-                self.settle(each.structure)
+            settled = [self.settle(each.structure) for each in screened[: tuning.beam + 1]]
+            # With an inexact period, products that correct its drift would seem to be needed.
+            self._polish_periods(max(settled, key=by_score, default=null))
         # Of an earlier run that was ended, the best structures are where the search goes on.
         beam = list(dict.fromkeys([*self.list_best(tuning.beam), null]))
         for level in range(tuning.max_levels):
@@ -116,8 +117,14 @@ class SeriesSearch:
             beam = sorted(kept, key=by_score, reverse=True)[: tuning.beam]
 
     def list_best(self, number: int) -> list[Scored]:
-        """Return the best structures that were found."""
-        return sorted(self.found.values(), key=by_score, reverse=True)[:number]
+        """Return the best structures that were found, no two of which are nearly equal."""
+        best: list[Scored] = []
+        for each in sorted(self.found.values(), key=by_score, reverse=True):
+            if len(best) == number:
+                break
+            if not any(self.grammar.are_variants(each.structure, b.structure) for b in best):
+                best.append(each)
+        return best
 
     def list_alternatives(self, structure: Structure) -> list[Structure]:
         """Return the structure with other trends."""

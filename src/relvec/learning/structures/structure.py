@@ -60,6 +60,10 @@ class Component:
         """Number of parameters: the variance, and those of the factors."""
         return 1 + sum(len(each.learnt) + each.n_searched for each in self.factors)
 
+    def count_log_choices(self, n_samples: float) -> float:
+        """Return the log of the number of values among which parameters were searched."""
+        return sum(each.count_log_choices(n_samples) for each in self.factors)
+
     @property
     def vector(self) -> Vector:
         """Log variance and log parameters."""

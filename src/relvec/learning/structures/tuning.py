@@ -15,7 +15,7 @@ class SearchTuning:
     the first 80 % of published ones.
     """
 
-    structure_penalty: tuple[float, float] = (1.0, 2.0)
+    structure_penalty: tuple[float, float] = (2.0, 3.0)
     """Log prior odds against a component, and against a further factor, in nats: of the order of
     the logarithm of the number of choices."""
     beam: int = 3

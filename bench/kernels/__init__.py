@@ -1,0 +1,1 @@
+"""Kernel search against its peers: extrapolation of series, known structures, regression."""
