@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import relvec
+from relvec.comparing import ModelComparison
 from relvec.estimators import OptimaReport
 from relvec.noise import NoiseLevel
 from tests.helpers_docs import DOCS, ROOT, load
@@ -19,6 +20,7 @@ PUBLIC = (
     "relvec",
     "relvec.assessing",
     "relvec.bases",
+    "relvec.comparing",
     "relvec.datasets",
     "relvec.dictionaries",
     "relvec.estimators",
@@ -48,7 +50,7 @@ SHOWN_ELSEWHERE = {
 # every class begins with a fit; what follows it at once needs no example of its own
 SHOWN_BY_THE_CLASS = {"fit", "fit_transform"}
 EXPORTED = [getattr(relvec, name) for name in relvec.__all__]
-CLASSES = [*filter(inspect.isclass, EXPORTED), OptimaReport, NoiseLevel]
+CLASSES = [*filter(inspect.isclass, EXPORTED), ModelComparison, OptimaReport, NoiseLevel]
 ENTRIES = re.compile(r"^\.\. currentmodule:: (\S+)$|^   ([A-Za-z]\w*)$", re.MULTILINE)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -72,7 +74,7 @@ def listed() -> dict[str, list[str]]:
 @pytest.mark.parametrize("module", PUBLIC)
 def test_reference_lists_every_public_name(module: str, listed: dict[str, list[str]]) -> None:
     names = set(importlib.import_module(module).__all__) - {"__version__"}
-    if module == "relvec.estimators":  # most of them are at home in relvec itself
+    if module in ("relvec.comparing", "relvec.estimators"):  # at home in relvec itself
         names -= set(listed["relvec"])
     if module == "relvec.noise":
         names -= {"estimate_noise"}

@@ -206,3 +206,11 @@ def test_sampling(printed: str) -> None:
     assert many > one + 10
     assert len(re.findall(r"^0\.\d\d  sensor", printed, re.MULTILINE)) == 4
     assert "evidence: sensor A + dose" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", ["comparing_models"], indirect=True)
+def test_comparing_models(printed: str) -> None:
+    verdicts = re.findall(r"^line \+ season is the best of these models", printed, re.MULTILINE)
+    assert len(verdicts) == 2  # shuffled folds, and rolling origins
+    assert "the log evidence is highest for length-scale 0.05" in printed

@@ -48,6 +48,19 @@ def test_mixed_basis(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+def test_trend_and_season(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "series.png"
+    runpy.run_path(str(EXAMPLES / "trend_and_season.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    rows = [re.split(r"  +", line) for line in capsys.readouterr().out.splitlines()[3:5]]
+    known, smooth = ([float(value) for value in row[1:]] for row in rows)
+    assert known[0] < 0.5 * smooth[0]
+    assert 0.85 <= known[1] <= 1.0
+    assert known[2] > smooth[2] + 20.0
+
+
+@pytest.mark.slow
 def test_tied_precisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "new" / "tied.png"

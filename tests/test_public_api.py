@@ -85,6 +85,7 @@ def test_unknown_name(name):
 ROOMS = [
     "assessing",
     "bases",
+    "comparing",
     "datasets",
     "dictionaries",
     "estimators",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         coverage_outside,
         evidence_curve,
     )
+    from relvec.comparing import compare_models
     from relvec.estimators import (
         DRVMRegressor,
         KernelSearchRegressor,
@@ -71,6 +72,7 @@ _HOMES = {
     "SparseBayesRegressor": "relvec.estimators",
     "bias_variance_decomposition": "relvec.assessing",
     "coverage_outside": "relvec.assessing",
+    "compare_models": "relvec.comparing",
     "denoise": "relvec.estimators",
     "estimate_noise": "relvec.noise",
     "evidence_curve": "relvec.assessing",
@@ -94,6 +96,7 @@ __all__ = [
     "SparseBayesRegressor",
     "__version__",
     "bias_variance_decomposition",
+    "compare_models",
     "coverage_outside",
     "denoise",
     "estimate_noise",

@@ -1,4 +1,4 @@
-"""Optional dependencies, imported when first needed."""
+"""Optional dependencies, imported when first needed, and private functions of scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from relvec._typing import ArrayLike
 
-__all__ = ["import_arviz", "import_optional", "to_arviz"]
+__all__ = ["import_arviz", "import_optional", "take_rows", "to_arviz"]
 
 EXTRAS = {
     "arviz": "mcmc",
@@ -55,6 +55,19 @@ def import_arviz() -> Any:
         # ArviZ 0.23 announces changes of its interface at the first import of each day
         warnings.filterwarnings("ignore", "\\s*ArviZ is undergoing", FutureWarning)
         return import_optional("arviz")
+
+
+def take_rows(X: Any, rows: Any, columns: Any = None) -> Any:
+    """Return rows of an array, data frame, sparse matrix or list, and of columns if given.
+
+    Examples
+    --------
+    >>> take_rows(["a", "b", "c"], [0, 2])
+    ['a', 'c']
+    """
+    safe_indexing = import_module("sklearn.utils")._safe_indexing
+    taken = safe_indexing(X, rows)
+    return taken if columns is None else safe_indexing(taken, columns, axis=1)
 
 
 def to_arviz(

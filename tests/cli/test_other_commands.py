@@ -83,7 +83,7 @@ def test_compare_classes(cli, folder):
         "log loss",
         "milliseconds to predict 1000 rows",
     ):
-        assert words in result.stdout
+        assert words in " ".join(result.stdout.split())
 
 
 def test_compare_notes_the_subset_of_rows_of_the_gaussian_process(cli, tmp_path):

@@ -205,7 +205,7 @@ def test_rows_of_weight_zero_are_not_centres():
 def test_more_than_two_classes():
     X, _ = sample(0)
     y = np.digitize(X[:, 0], [0.3, 0.6])
-    with pytest.raises(ValueError, match=r'precision="tied" is for binary models.*one_vs_rest'):
+    with pytest.raises(ValueError, match=r'precision="tied".*is for binary models.*one_vs_rest'):
         SparseBayesClassifier(several_scales(), precision="tied").fit(X, y)
     model = SparseBayesClassifier(
         several_scales((0.3, 0.1)), precision="tied", multi_class="one_vs_rest"

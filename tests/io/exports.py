@@ -60,6 +60,8 @@ REFUSED = {
     "polynomial_basis": "this model has PolynomialAtoms",
     "cosine_basis": "this model has CosineAtoms",
     "union": "this model has UnionAtoms",
+    "several_kernels": "this model has UnionAtoms",
+    "tuned_atoms": "this model has UnionAtoms",
     "kernel_periodic": r"the kernel ExpSineSquared\(.* cannot be exported",
     "kernel_sum": "cannot be exported",
     "kernel_cosine": r"the kernel Cosine\(\) cannot be exported",

@@ -207,6 +207,14 @@ _MAKERS = {
         RVMRegressor(ConstantKernel() * RBF(), length_scales="kernel").fit(X, Y),
         NEW,
     ),
+    "several_kernels": lambda: (
+        SparseBayesRegressor(
+            KernelBasis(RBF()) + KernelBasis(Matern(nu=1.5), tune=False) + LinearBasis(),
+            length_scales="kernel",
+        ).fit(X, Y),
+        NEW,
+    ),
+    "tuned_atoms": lambda: (RVMRegressor(gamma=0.3, tune_atoms="both").fit(X, Y), NEW),
     "warm_start": lambda: (_warm(), NEW),
     "precomputed": lambda: (RVMRegressor("precomputed").fit(SQUARE, Y), SQUARE[:20]),
     "precomputed_basis": lambda: (

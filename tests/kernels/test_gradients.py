@@ -23,6 +23,7 @@ from relvec.kernels import (
     LinearSpline,
     Polynomial,
     Sigmoid,
+    center_gradient,
     log_scale_gradient,
     parameter_gradient,
     raw_scale_gradient,
@@ -106,6 +107,18 @@ def test_jacobian_is_differences(kernel):
     found = scale_jacobian(kernel, SCALE, A, B, WEIGHTS)
     assert found.shape == (9, 3)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [*KNOWN, *UNKNOWN, exponential_of_a_product], ids=repr)
+def test_slopes_in_centres_are_differences(kernel):
+    A, B = centred(kernel) if kernel is not exponential_of_a_product else (X - OFFSET, Z - OFFSET)
+    found, h = center_gradient(kernel, SCALE, A, B, E), 1e-4
+    assert found.shape == B.shape
+    for place in np.ndindex(B.shape):
+        step = np.zeros_like(B)
+        step[place] = h
+        ends = [(E * value(kernel, SCALE, A, B + each)).sum() for each in (step, -step)]
+        assert found[place] == pytest.approx((ends[0] - ends[1]) / (2.0 * h), rel=1e-4, abs=1e-5)
 
 
 def test_functions_are_differentiated_numerically():

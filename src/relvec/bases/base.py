@@ -127,6 +127,13 @@ class BoundBasis(NamedTuple):
     """One entry per atom: the training row it is centred on, or -1 if there is none."""
     parts: tuple[BasisPart, ...] = ()
     """The bases of a union, in the order of their atoms; empty for a single basis."""
+    has_spectrum: BoolArray | None = None
+    """Boolean array, one entry per atom, or None if all are False. True for columns that were
+    multiplied by the root of their prior variances, relative to those of the same part. They share
+    a precision as they are, other explicit columns after scaling to unit variance."""
+    is_flat: BoolArray | None = None
+    """Boolean array, one entry per atom, or None if all are False. True for columns of nearly flat
+    prior where precisions are tied, such as the first slope of a slope that wanders."""
 
     def groups(self, by: str) -> IndexArray:
         """Return the group label of every atom.
@@ -190,6 +197,19 @@ class Basis(BaseEstimator, ABC):
         return False
 
     @property
+    def has_prior_spectrum(self) -> bool:
+        """Whether the prior variances of the weights are known up to a common factor.
+
+        Then all weights share one precision: ``precision="auto"`` of estimators is "tied".
+        """
+        return False
+
+    @property
+    def part_name(self) -> str:
+        """Name as a part of a sum of bases: its class."""
+        return type(self).__name__
+
+    @property
     def needs_all_rows(self) -> bool:
         """Whether `bind` needs all rows at once, because together they form a regular grid.
 
@@ -249,3 +269,21 @@ class Basis(BaseEstimator, ABC):
         left = self.bases if isinstance(self, UnionBasis) else [self]
         right = other.bases if isinstance(other, UnionBasis) else [other]
         return UnionBasis([*left, *right])
+
+    def __mul__(self, other: Basis) -> Basis:
+        """Return the product of two bases of series, or of their sums, term by term.
+
+        Examples
+        --------
+        >>> from relvec.bases import PeriodicBasis, RampBasis, WalkBasis
+        >>> PeriodicBasis(12.0) * (RampBasis() + WalkBasis())
+        UnionBasis(bases=[ProductBasis(factors=[PeriodicBasis(period=12.0),
+                                                RampBasis()]),
+                          ProductBasis(factors=[PeriodicBasis(period=12.0),
+                                                WalkBasis()])])
+        """
+        from relvec.bases.series.product import multiply_bases
+
+        if not isinstance(other, Basis):
+            return NotImplemented
+        return multiply_bases(self, other)

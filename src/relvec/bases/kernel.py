@@ -52,6 +52,10 @@ class KernelBasis(Basis):
     center_method : {"kmeans++", "random", "grid"}, default="kmeans++"
         How a number of centres is chosen. For "grid", `centers` is the number of points
         per feature, over the range of the inputs.
+    tune : bool, default=True
+        Whether the kernel may be learnt, if the option `length_scales` of an estimator asks for
+        it. False uses it as it is; in a sum of bases the kernels of the others are learnt.
+        Single parameters of a kernel object are held by the bounds "fixed".
 
     Examples
     --------
@@ -72,6 +76,7 @@ class KernelBasis(Basis):
         coef0: float = 1.0,
         centers: Any = "all",
         center_method: str = "kmeans++",
+        tune: bool = True,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -79,6 +84,7 @@ class KernelBasis(Basis):
         self.coef0 = coef0
         self.centers = centers
         self.center_method = center_method
+        self.tune = tune
 
     @property
     def accepts_objects(self) -> bool:

@@ -10,10 +10,11 @@ import numpy as np
 
 from relvec._typing import BoolArray, IndexArray, Matrix, Vector
 from relvec.bases.base import Atoms, Basis, BasisPart, BoundBasis
+from relvec.bases.nested import NestedBasis
 from relvec.dictionaries import UnionDictionary
 from relvec.kernels import KernelLike, kernel_block
 
-__all__ = ["UnionAtoms", "UnionBasis"]
+__all__ = ["UnionAtoms", "UnionBasis", "name_parts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ class UnionAtoms(Atoms):
         return split
 
 
-class UnionBasis(Basis):
+class UnionBasis(NestedBasis):
     """Union of several bases: the basis functions of all of them; ``a + b`` makes one.
 
     Parameters of the bases are named ``basis0__gamma``, ``basis1__degree`` and so on, as in nested
@@ -129,6 +130,9 @@ class UnionBasis(Basis):
     >>> basis.set_params(basis0__gamma=2.0).bases[0].gamma
     2.0
     """
+
+    list_name = "bases"
+    item_name = "basis"
 
     def __init__(self, bases: Sequence[Basis]) -> None:
         self.bases = bases
@@ -148,30 +152,10 @@ class UnionBasis(Basis):
         """Whether any basis needs all rows at once."""
         return any(basis.needs_all_rows for basis in self._check_bases())
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with those of the bases if `deep`."""
-        params: dict[str, Any] = {"bases": self.bases}
-        if deep:
-            for number, basis in enumerate(self.bases):
-                params[f"basis{number}"] = basis
-                for name, value in basis.get_params(deep=True).items():
-                    params[f"basis{number}__{name}"] = value
-        return params
-
-    def set_params(self, **params: Any) -> UnionBasis:
-        """Set `bases`, one basis (``basis0``) or its parameters (``basis0__gamma``)."""
-        if "bases" in params:
-            self.bases = params.pop("bases")
-        parts = list(self.bases)
-        replaced = False
-        for number in range(len(parts)):
-            if f"basis{number}" in params:
-                parts[number] = params.pop(f"basis{number}")
-                replaced = True
-        if replaced:
-            self.bases = parts
-        super().set_params(**params)
-        return self
+    @property
+    def has_prior_spectrum(self) -> bool:
+        """Whether any basis has a prior spectrum."""
+        return any(basis.has_prior_spectrum for basis in self._check_bases())
 
     def bind(
         self,
@@ -209,9 +193,11 @@ class UnionBasis(Basis):
             atoms=UnionAtoms(atoms, np.arange(sum(len(part) for part in atoms))),
             is_localised=np.concatenate([part.is_localised for part in bound]),
             source_row=np.concatenate([part.source_row for part in bound]),
+            has_spectrum=_concatenate_flags([part.has_spectrum for part in bound], atoms),
+            is_flat=_concatenate_flags([part.is_flat for part in bound], atoms),
             parts=tuple(
                 BasisPart(name, len(part))
-                for name, part in zip(_part_names(self.bases), atoms, strict=True)
+                for name, part in zip(name_parts(self.bases), atoms, strict=True)
             ),
         )
 
@@ -227,9 +213,21 @@ class UnionBasis(Basis):
         return self.bases
 
 
-def _part_names(bases: Sequence[Basis]) -> list[str]:
-    """Return the class of each basis, with its position where two have the same class."""
-    kinds = [type(basis).__name__ for basis in bases]
+def _concatenate_flags(
+    flags: Sequence[BoolArray | None], atoms: Sequence[Atoms]
+) -> BoolArray | None:
+    """Concatenate flags of atoms, which are False where there are none; None if none has any."""
+    if all(each is None for each in flags):
+        return None
+    pairs = zip(flags, atoms, strict=True)
+    return np.concatenate(
+        [np.zeros(len(part), dtype=bool) if each is None else each for each, part in pairs]
+    )
+
+
+def name_parts(bases: Sequence[Basis]) -> list[str]:
+    """Return the name of each basis, with its position where two have the same name."""
+    kinds = [basis.part_name for basis in bases]
     return [
         kind if kinds.count(kind) == 1 else f"{kind} {number}" for number, kind in enumerate(kinds)
     ]

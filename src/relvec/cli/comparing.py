@@ -14,6 +14,14 @@ from relvec.cli.columns import split_names
 from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import build_pipeline
 from relvec.cli.errors import UsageError, suggest_name
+from relvec.cli.judging import (
+    criteria_parts,
+    describe_model,
+    describe_verdict,
+    judge_models,
+    model_name,
+    verdict_lines,
+)
 from relvec.cli.limits import Limits
 from relvec.cli.problem import Problem, define_problem
 from relvec.cli.reading import read_blocks
@@ -27,8 +35,10 @@ from relvec.cli.validation import (
     check_folds,
     cross_validate,
     make_folds,
+    make_time_folds,
     note_fold_count,
 )
+from relvec.comparing import ModelComparison
 
 __all__ = ["compare_command"]
 
@@ -53,11 +63,15 @@ def compare_command(
     names: Sequence[str],
     drop: Sequence[str],
     n_folds: int,
+    rolling: bool,
+    time: str | None,
     max_rows: int,
     seed: int,
 ) -> None:
-    """Cross-validate all models and rank them by RMSE or error rate."""
+    """Cross-validate all models, rank them by RMSE or error rate, and judge which is the best."""
     check_folds(n_folds)
+    if time is not None and not rolling:
+        raise UsageError("--time is for --rolling. Add --rolling, or leave out --time.")
     names = _check_names(names)
     problem = define_problem(
         draw_rows(read_blocks(source), source, target=target, max_rows=max_rows, seed=seed),
@@ -67,14 +81,13 @@ def compare_command(
         task=task,
         drop=drop,
     )
-    folds = make_folds(problem, n_folds, seed)
-    wanted = _keep_feasible(names or MODEL_NAMES, problem, folds, console)
-    candidates = {name: _make_pipeline(name, problem, seed, console.limits) for name in wanted}
-    candidates[_baseline(problem.task)] = build_pipeline(
-        problem.columns,
-        problem.n_rows,
-        DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
+    folds = (
+        make_time_folds(problem, n_folds, time, console)
+        if rolling
+        else make_folds(problem, n_folds, seed)
     )
+    wanted = _keep_feasible(names or MODEL_NAMES, problem, folds, console)
+    candidates = _make_candidates(wanted, problem, seed, console.limits)
     note_fold_count(n_folds, folds, len(folds) * len(candidates), console)
     # one BLAS thread for every model, so that prediction times are comparable
     with (
@@ -89,9 +102,12 @@ def compare_command(
             predict=peers.predict_peer,
             model_size=peers.model_size,
         )
+        comparison = judge_models(candidates, results, problem, folds, rolling=rolling)
     facts = problem.to_dict() | {
         "folds": len(folds),
-        "models": _rank_models(results, problem.task),
+        "held_out": comparison.folds,
+        "models": _rank_models(results, comparison, problem.task),
+        "verdict": describe_verdict(comparison),
         "notes": console.notes,
     }
     console.report(facts, lambda: _summarise(facts))
@@ -136,6 +152,19 @@ def _smallest_class(problem: Problem, folds: Folds) -> float:
     return min(np.unique(problem.target[train], return_counts=True)[1].min() for train, _ in folds)
 
 
+def _make_candidates(
+    names: Sequence[str], problem: Problem, seed: int, limits: Limits
+) -> dict[str, Any]:
+    """Make the pipelines of the models, and of the baseline."""
+    candidates = {name: _make_pipeline(name, problem, seed, limits) for name in names}
+    candidates[_baseline(problem.task)] = build_pipeline(
+        problem.columns,
+        problem.n_rows,
+        DummyRegressor() if problem.task == "regression" else DummyClassifier(strategy="prior"),
+    )
+    return candidates
+
+
 def _make_pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> Any:
     if name in models.MODELS:
         steps = [models.make_model(name, problem.task, problem.n_rows, seed)]
@@ -144,12 +173,15 @@ def _make_pipeline(name: str, problem: Problem, seed: int, limits: Limits) -> An
     return build_pipeline(problem.columns, problem.n_rows, *steps)
 
 
-def _rank_models(results: dict[str, FoldResults], task: str) -> dict[str, Any]:
+def _rank_models(
+    results: dict[str, FoldResults], comparison: ModelComparison, task: str
+) -> dict[str, Any]:
     """Collect the results of each model, the smallest RMSE or error rate first."""
     key = "rmse" if task == "regression" else "error_rate"
     found: dict[str, dict[str, Any]] = {
         name: {
             "scores": fold_results.summary(),
+            **describe_model(comparison[name]),
             "size": float(np.mean(fold_results.sizes)),
             "size_unit": SIZES.get(name, "weights"),
             "milliseconds_per_1000_rows": 1000.0 * float(np.median(fold_results.seconds)),
@@ -175,7 +207,7 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
         )
         rows.append(
             [
-                _title(name, facts["task"]),
+                model_name(name, facts["task"]),
                 *cells,
                 size,
                 format_number(found["milliseconds_per_1000_rows"]),
@@ -187,13 +219,27 @@ def _summarise(facts: dict[str, Any]) -> list[Any]:
         "size",
         "ms",
     ]
-    definitions = (
-        f"Mean over the held-out rows of {facts['folds']} folds ± standard error, the smallest "
-        f"{'RMSE' if is_regression else 'error rate'} first.",
+    return [
+        "",
+        headline(facts),
+        table(headers, rows),
+        legend(*_define_columns(facts)),
+        *criteria_parts(facts),
+        "",
+        *verdict_lines(facts),
+    ]
+
+
+def _define_columns(facts: dict[str, Any]) -> tuple[str, ...]:
+    """Define the columns of the table."""
+    is_regression = facts["task"] == "regression"
+    error = "RMSE" if is_regression else "error rate"
+    return (
+        f"Mean over the held-out rows of {facts['held_out']} ± standard error over folds, the "
+        f"smallest {error} first.",
         DEFINITIONS["mlpd" if is_regression else "log_loss"],
         "size: what the model stores for predictions. ms: milliseconds to predict 1000 rows.",
     )
-    return ["", headline(facts), table(headers, rows), legend(*definitions)]
 
 
 def _format_count(number: float, what: str) -> str:
@@ -207,12 +253,6 @@ def _format_count(number: float, what: str) -> str:
     count = f"{number:.0f}"
     one = {"leaves": "leaf"}.get(what, what.removesuffix("s"))
     return f"{count} {one if count == '1' else what}"
-
-
-def _title(name: str, task: str) -> str:
-    if name in models.MODELS or name == _baseline(task):
-        return models.model_title(name)
-    return peers.TITLES[task][name]
 
 
 def _baseline(task: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import gammaln, ndtri, xlogy
 
 from relvec.cli.row_columns import RowValues
+from relvec.comparing.row_scores import compute_class_log_probability, compute_normal_log_density
 from relvec.describing import compute_quantile_residuals, lacks_noise, predict_distribution
 
 __all__ = ["Prediction", "compute_metrics", "predict_table"]
@@ -173,8 +174,8 @@ def _regression_metrics(target: np.ndarray, prediction: Prediction) -> dict[str,
             log_density = xlogy(target, mean) - mean - gammaln(target + 1.0)
     elif prediction.std is not None and log_density is None:
         # log density and interval of the Gaussian predictive distribution
-        z, half = residual / prediction.std, float(ndtri(0.5 + 0.5 * COVERAGE)) * prediction.std
-        log_density = -0.5 * z**2 - np.log(prediction.std) - 0.5 * np.log(2.0 * np.pi)
+        half = float(ndtri(0.5 + 0.5 * COVERAGE)) * prediction.std
+        log_density = compute_normal_log_density(target, prediction.mean, prediction.std)
         interval = np.stack([prediction.mean - half, prediction.mean + half], axis=-1)
     if log_density is not None:
         metrics["mlpd"] = float(np.mean(log_density))
@@ -187,15 +188,11 @@ def _regression_metrics(target: np.ndarray, prediction: Prediction) -> dict[str,
 def _classification_metrics(target: np.ndarray, prediction: Prediction) -> dict[str, float]:
     assert prediction.proba is not None
     assert prediction.classes is not None
-    column_of = {label: i for i, label in enumerate(prediction.classes.tolist())}
-    column = np.array([column_of.get(label, -1) for label in target.tolist()])
-    # classes absent from the training rows have probability 0; the floor of 1e-15 below keeps the
-    # log loss finite
-    true_proba = np.where(column >= 0, prediction.proba[np.arange(len(target)), column], 0.0)
+    log_probability = compute_class_log_probability(target, prediction.proba, prediction.classes)
     is_correct = prediction.labels == target
     return {
         "error_rate": float(np.mean(~is_correct)),
-        "log_loss": float(-np.mean(np.log(np.maximum(true_proba, 1e-15)))),
+        "log_loss": float(-np.mean(log_probability)),
         "accuracy": float(np.mean(is_correct)),
         "confidence": float(np.mean(prediction.proba.max(axis=1))),
     }

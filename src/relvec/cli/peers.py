@@ -18,6 +18,7 @@ from sklearn.svm import SVC, SVR
 from relvec.cli.limits import LIMITS, Limits
 from relvec.cli.metrics import Prediction, predict_table
 from relvec.cli.tuning import TunedGaussianProcess, TunedModel, linear_steps
+from relvec.comparing.sizes import count_parameters
 
 __all__ = ["PEERS", "model_size", "predict_peer"]
 
@@ -107,25 +108,4 @@ def model_size(pipeline: Any) -> float:
     model = model.model_ if isinstance(model, TunedGaussianProcess | TunedModel) else model
     if isinstance(model, CalibratedClassifierCV):
         model = model.calibrated_classifiers_[0].estimator
-    model = getattr(model, "regressor_", model)
-    return float(next(count(model) for name, count in SIZES.items() if hasattr(model, name)))
-
-
-def _n_training_rows(model: Any) -> int:
-    parts = getattr(model.base_estimator_, "estimators_", [model.base_estimator_])
-    return max(len(part.X_train_) for part in parts)
-
-
-def _n_leaves(model: Any) -> int:
-    return sum(tree.get_n_leaf_nodes() for step in model._predictors for tree in step)
-
-
-SIZES: dict[str, Callable[[Any], int]] = {
-    "X_train_": lambda model: len(model.X_train_),
-    "base_estimator_": _n_training_rows,
-    "relevance_vectors_": lambda model: len(model.relevance_),
-    "support_": lambda model: len(model.support_),
-    "_predictors": _n_leaves,
-    "__class__": lambda model: int(np.count_nonzero(getattr(model, "coef_", ()))),
-}
-"""Attribute that identifies a kind of model, and its size; the last entry fits all."""
+    return count_parameters(getattr(model, "regressor_", model)) or 0.0

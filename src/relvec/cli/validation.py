@@ -16,12 +16,13 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from relvec.cli.console import CommandConsole
 from relvec.cli.encoding import encoded_columns
-from relvec.cli.errors import UsageError
+from relvec.cli.errors import UsageError, suggest_name
 from relvec.cli.limits import LIMITS
 from relvec.cli.metrics import Prediction, compute_metrics, predict_table
 from relvec.cli.problem import Problem
 from relvec.cli.randomness import make_generator
 from relvec.cli.row_columns import RowValues
+from relvec.comparing.splits import make_rolling_folds
 
 __all__ = [
     "FoldResults",
@@ -29,6 +30,7 @@ __all__ = [
     "compute_permutation_importance",
     "cross_validate",
     "make_folds",
+    "make_time_folds",
     "note_fold_count",
 ]
 
@@ -94,6 +96,41 @@ def make_folds(problem: Problem, n_folds: int, seed: int) -> Folds:
         warnings.simplefilter("ignore")  # classes with fewer rows than folds
         folds = list(splitter.split(rows, problem.target))
     return [fold for fold in folds if len(np.unique(problem.target[fold[0]])) > 1]
+
+
+def make_time_folds(
+    problem: Problem, n_folds: int, time: str | None, console: CommandConsole
+) -> Folds:
+    """Make rolling origins: expanding training rows in the order of time, the next rows held out.
+
+    Time is a column of numbers or dates; by default the first column of dates, or else the order of
+    the rows in the table.
+    """
+    kinds = {column.name: column.kind for column in problem.columns}
+    if time is None:
+        time = next((name for name, kind in kinds.items() if kind == "date"), None)
+        console.note(
+            "Rows are in the order of the table; use --time for another order."
+            if time is None
+            else f"Rows are in the order of column '{time}'; use --time for another order."
+        )
+    elif kinds.get(time) not in ("number", "date"):
+        raise UsageError(
+            f"--time must name a column of numbers or dates that is used; got {time!r}."
+            + suggest_name(time, [name for name, kind in kinds.items() if kind != "category"])
+        )
+    order = np.arange(problem.n_rows)
+    if time is not None:
+        values = problem.table[time].cast(pl.Float64).to_numpy()
+        order = np.argsort(values, kind="stable")  # missing values (NaN) come last
+    try:
+        folds = make_rolling_folds(problem.n_rows, n_folds)
+    except ValueError as error:
+        raise UsageError(f"--rolling with --folds {n_folds}: {error}") from error
+    in_order = [(order[train], order[test]) for train, test in folds]
+    if problem.task != "classification":
+        return in_order
+    return [fold for fold in in_order if len(np.unique(problem.target[fold[0]])) > 1]
 
 
 def cross_validate(

@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import Vector
 
-__all__ = ["InputUnit", "Rate", "format_number", "plural"]
+__all__ = ["InputUnit", "Rate", "format_number", "plural", "round_up"]
 
 DAYS = {
     "year": 365.2425,
@@ -55,6 +55,18 @@ def format_number(value: float) -> str:
     ['12346', '0.123', '2', '-3.14']
     """
     return f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def round_up(value: float) -> float:
+    """Return the smallest 1, 2 or 5 times a power of ten that is at least a value.
+
+    Examples
+    --------
+    >>> [round_up(value) for value in (1.0, 1.2, 0.03, 70.0)]
+    [1.0, 2.0, 0.05, 100.0]
+    """
+    power = 10.0 ** math.floor(math.log10(value) + 1e-9)
+    return next(round(k * power, 12) for k in (1.0, 2.0, 5.0, 10.0) if k * power >= value * 0.999)
 
 
 def plural(noun: str, number: float) -> str:
@@ -172,6 +184,18 @@ class InputUnit:
             return Rate(1.0, f"per {self.name}", f"over 1 {self.name}")
         where = f"of {self.feature}" if self.feature else "of the input"
         return Rate(1.0, f"per unit {where}", f"over one unit {where}")
+
+    def format_stretch(self, count: float) -> str:
+        """Return a multiple of the stretch of `rate`, such as "in 5 years"."""
+        rate = self.rate
+        if count == 1.0:
+            return rate.stretch
+        if self.name:
+            preposition = "over" if self._days is None else "in"
+            unit = rate.name.removeprefix("per ")
+            noun = unit if self._days is None else plural(unit, count)
+            return f"{preposition} {format_number(count)} {noun}"
+        return f"over {format_number(count)} units of {self.feature or 'the input'}"
 
     @property
     def has_calendar(self) -> bool:

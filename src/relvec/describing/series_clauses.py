@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._typing import Vector
 from relvec.describing.amounts import Amounts
-from relvec.describing.input_units import InputUnit
+from relvec.describing.input_units import InputUnit, round_up
 from relvec.describing.structure_parts import PartPosterior, StructurePart
 from relvec.kernels.expansions import Harmonics, Kink, Line, SlopeWalk, Smooth, Step, Walk
 
@@ -20,6 +20,8 @@ N_GRID = 64
 """Points per period at which a season is evaluated for its extremes."""
 N_STARTS = 60
 """Number of stretches over which the typical change of a level is averaged."""
+WELL_RESOLVED = 4.0
+"""Changes over this multiple of the shortest half wave of a level's columns are resolved."""
 CLEAR = 2.0
 """A rise or fall is clear if it is at least this number of standard deviations."""
 SAME_SIZE = 1.1
@@ -103,7 +105,7 @@ class SeriesClauses:
         if kinds == {(SlopeWalk,)}:
             return self._describe_slope_walk(posterior)
         if kinds == {(Walk,)}:
-            return self._describe_level(posterior)
+            return self._describe_level(part, posterior)
         return self._describe_smooth(part, posterior)
 
     # ------------------------------------------------------------------ trends
@@ -153,8 +155,8 @@ class SeriesClauses:
         over = self._over_record(posterior)
         return f"A trend whose slope changes gradually: it now {now}; over the record it {over}"
 
-    def _describe_level(self, posterior: PartPosterior) -> str:
-        size, stretch = self._typical_change(posterior)
+    def _describe_level(self, part: StructurePart, posterior: PartPosterior) -> str:
+        size, stretch = self._typical_change(part, posterior)
         kinds = {each.component.kinds for each in self.model.components_}
         around = " around the trend" if kinds & {(Line,), (SlopeWalk,)} else ""
         return (
@@ -163,14 +165,18 @@ class SeriesClauses:
             f"{self._over_record(posterior)}"
         )
 
-    def _typical_change(self, posterior: PartPosterior) -> tuple[float, str]:
-        """Return the root mean square change over a stretch, expected under the posterior."""
-        x, rate = posterior.x, self.unit.rate
-        length, stretch = rate.length, rate.stretch
-        is_resolved = 0.9 * self.unit.step <= length <= 0.25 * (x[-1] - x[0])
-        if not is_resolved:
-            length, stretch = self.unit.step, "from one observation to the next"
-        starts = np.linspace(x[0], x[-1] - length, N_STARTS)
+    def _typical_change(self, part: StructurePart, posterior: PartPosterior) -> tuple[float, str]:
+        """Return the root mean square change over a stretch, expected under the posterior.
+
+        The stretch is the shortest round one that the columns of the level resolve: shorter
+        changes are ascribed to noise.
+        """
+        x, (walk,) = posterior.x, part.list_factors(Walk)
+        finest = walk.span / walk.n_terms * posterior.half_range
+        count = round_up(max(WELL_RESOLVED * finest, self.unit.step) / self.unit.rate.length)
+        length = count * self.unit.rate.length
+        stretch = self.unit.format_stretch(count)
+        starts = np.linspace(x[0], max(x[0], x[-1] - length), N_STARTS)
         mean, std = posterior.compute_changes(np.column_stack([starts, starts + length]))
         return float(np.sqrt(np.mean(mean**2 + std**2))), stretch
 

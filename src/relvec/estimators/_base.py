@@ -93,7 +93,18 @@ class BaseSparseBayesRegressor(
         if options.target_transform is not None and noise is not None:
             raise ValueError(f"noise_variance={noise!r} {NO_KNOWN_NOISE}")
         default = {each.name: each.default for each in fields(options)}
-        precision = read_precision(options, prior)
+        learner, moves = shared["learner"], getattr(options, "tune_atoms", None)
+        if moves is not None and learner is not None and learner.n_refinements:
+            raise ValueError(
+                f"tune_atoms={moves!r} moves single kernels, and n_refinements="
+                f"{learner.n_refinements} the length-scales of all. Use one of them."
+            )
+        precision = read_precision(options, prior, shared["basis"])
+        if moves is not None and precision == "tied":
+            raise ValueError(
+                f'precision="tied" keeps all kernels of a basis equal, but tune_atoms={moves!r} '
+                'moves single ones. Use precision="atom" or tune_atoms=None.'
+            )
         resolve = partial(
             resolve_solver,
             options.solver,
@@ -112,6 +123,7 @@ class BaseSparseBayesRegressor(
             ),
             noise=options.noise,
             target_transform=options.target_transform,
+            tune_atoms=moves,
             noise_variance=None if noise is None else float(noise),
             fit_intercept=bool(options.fit_intercept),
             previous=getattr(self, "outputs_", ()) if options.warm_start else (),
@@ -270,8 +282,12 @@ class BaseSparseBayesRegressor(
         self.outputs_ = outputs
         self._single = is_single
         self.n_atoms_ = bound.dictionary.shape[1]
-        basis = plan.basis if fit.scaled is None else fit.scaled.basis
-        self._parts = bound.parts or (BasisPart(type(basis).__name__, self.n_atoms_),)
+        basis = plan.basis if fit.basis is None else fit.basis
+        # Only where the fit may have learnt parameters of the basis itself.
+        self.__dict__.pop("basis_", None)
+        if basis.has_prior_spectrum:
+            self.basis_ = basis
+        self._parts = bound.parts or (BasisPart(basis.part_name, self.n_atoms_),)
         union = np.unique(np.concatenate([*map(attrgetter("active"), outputs)]))
         rows = bound.source_row
         self.relevance_ = rows[union] if (rows >= 0).all() else union

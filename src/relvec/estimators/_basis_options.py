@@ -13,7 +13,12 @@ from relvec._checks import check_choice
 from relvec._typing import Matrix
 from relvec.bases import KernelAtoms, KernelBasis, PrecomputedBasis, UnionAtoms
 from relvec.bases.base import Basis
-from relvec.estimators._length_scales import find_atoms_kernel, has_unset_length_scale
+from relvec.estimators._length_scales import (
+    find_atoms_kernel,
+    find_atoms_kernels,
+    has_unset_length_scale,
+    is_held,
+)
 from relvec.estimators._options import option, with_options
 from relvec.kernels import KernelLike
 from relvec.learning import KINDS, LengthScaleLearner
@@ -39,7 +44,7 @@ class BasisMixin(ABC):
             return None
         if isinstance(scales, LengthScaleLearner):
             scales.check()
-            return scales
+            return None if is_held(basis) else scales
         if not isinstance(scales, str):
             raise TypeError(
                 f"length_scales must be one of {KINDS}, None or a LengthScaleLearner; got "
@@ -51,6 +56,8 @@ class BasisMixin(ABC):
                 "quotes: length_scales=None."
             )
         kind = check_choice("length_scales", scales, KINDS)
+        if is_held(basis):  # nothing is to be learnt
+            return None
         return LengthScaleLearner(kind) if kind != "auto" or has_unset_length_scale(basis) else None
 
     def atom_names(self) -> list[str]:
@@ -81,8 +88,8 @@ class BasisMixin(ABC):
     def kernel_(self) -> KernelLike:
         """Kernel of the model, with learnt length-scales if they were learnt.
 
-        For a sum of bases it is the kernel of the one `KernelBasis` in it. Where `model_kind_` is
-        "linear" it is the dot product of the scaled features.
+        For a sum of bases it is the kernel of the one `KernelBasis` in it; see `kernels_` for
+        several. Where `model_kind_` is "linear" it is the dot product of the scaled features.
 
         Examples
         --------
@@ -96,12 +103,39 @@ class BasisMixin(ABC):
         check_is_fitted(self)
         learnt = getattr(self, "learnt_length_scales_", None)
         kernel = find_atoms_kernel(self.atoms_) if learnt is None else learnt.kernel
+        if learnt is not None and learnt.blocks:
+            kernel = learnt.kept_blocks[0].kernel if len(learnt.kept_blocks) == 1 else None
         if kernel is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no kernel_: its basis does not contain exactly "
-                "one KernelBasis."
+                "one KernelBasis. Use kernels_."
             )
         return kernel
+
+    @property
+    def kernels_(self) -> tuple[KernelLike, ...]:
+        """Kernels of the model, one for each `KernelBasis` that is in it, in their order.
+
+        Where kernels of several bases were learnt, `kernel_blocks_` has their variances too, and
+        the bases that were removed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.gaussian_process.kernels import RBF
+        >>> from relvec import SparseBayesRegressor
+        >>> from relvec.bases import KernelBasis, LinearBasis
+        >>> X = np.linspace(-3, 3, 40)[:, np.newaxis]
+        >>> y = np.sin(X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+        >>> SparseBayesRegressor(KernelBasis(RBF(2.0)) + LinearBasis()).fit(X, y).kernels_
+        (RBF(length_scale=2),)
+        """
+        check_is_fitted(self)
+        learnt = getattr(self, "learnt_length_scales_", None)
+        if learnt is None:
+            return find_atoms_kernels(self.atoms_)
+        blocks = learnt.kept_blocks
+        return tuple(block.kernel for block in blocks) if blocks else (learnt.kernel,)
 
     def __sklearn_tags__(self) -> Any:
         """Declare whether X may be sparse or a kernel matrix."""
@@ -124,20 +158,26 @@ class BasisOptions(BasisMixin):
         `KernelBasis()`.
     length_scales : {"ard", "isotropic", "kernel", "auto"}, LengthScaleLearner or None, default=None
         Which length-scales to learn for the one `KernelBasis` in `basis`; see `RVMRegressor`.
-        "auto" learns them if its `kernel` is a name and its `gamma` is the default. None uses the
-        kernel as it is.
-    precision : {"atom", "tied"}, default="atom"
-        Prior precisions of the weights. "atom" is one for each basis function (automatic relevance
-        determination), which removes most of them. "tied" is one for each basis of a sum such as
-        ``KernelBasis(RBF(2.0)) + KernelBasis(RBF(0.5))``, and one for a single basis: each basis
-        stays in the model with all its functions, or is removed. The model is not sparse, but where
-        kernels have several length-scales its error bars cover. It needs the flat prior. Kernels
-        share the precision as they are, explicit columns after scaling to unit variance.
+        "auto" learns them if its `kernel` is a name and its `gamma` is the default. "kernel" also
+        learns the kernels of several `KernelBasis` together, each with a variance of its own, and
+        removes those that are not needed (`kernel_blocks_`). Parameters with bounds "fixed", and
+        kernels of a ``KernelBasis(..., tune=False)``, are held. None uses kernels as they are.
+    precision : {"auto", "atom", "tied"}, default="auto"
+        Prior precisions of the weights. "auto" is "tied" for bases with a prior spectrum, such as
+        `SmoothBasis` and `PeriodicBasis`, else "atom". "atom" is one for each basis function
+        (automatic relevance determination), which removes most of them. "tied" is one for each
+        basis of a sum such as ``KernelBasis(RBF(2.0)) + KernelBasis(RBF(0.5))``, and one for a
+        single basis: each basis stays in the model with all its functions, or is removed. The model
+        is not sparse, but where kernels have several length-scales its error bars cover. It needs
+        the flat prior. Kernels share the precision as they are, as do columns with a prior
+        spectrum; other explicit columns share it after scaling to unit variance.
     """
 
     basis: Basis | None = option(default=None, kw_only=False)
     length_scales: Any = option(default=None)
-    precision: str = option(default="atom", check=partial(check_choice, choices=("atom", "tied")))
+    precision: str = option(
+        default="auto", check=partial(check_choice, choices=("auto", "atom", "tied"))
+    )
 
     def _resolve_basis(self) -> Basis:
         if self.basis is None:
@@ -190,7 +230,8 @@ class CentredKernelOptions(BasisMixin):
         check_is_fitted(self)
         parts = self.atoms_.parts if isinstance(self.atoms_, UnionAtoms) else (self.atoms_,)
         known = [part.centers for part in parts if isinstance(part, KernelAtoms)]
-        centers = known[0] if known else None
+        # Kernels of different widths are parts of their own.
+        centers = np.concatenate(known) if known else None
         if getattr(self, "model_kind_", None) == "linear":
             raise AttributeError(
                 "this model has no relevance_vectors_: it is linear in the features, because "

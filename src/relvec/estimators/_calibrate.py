@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from relvec.estimators._plan import Data
     from relvec.estimators._regression_plan import RegressionPlan
 
-__all__ = ["ModelComparison", "calibrate_fit", "compare_before_fit", "select_and_calibrate"]
+__all__ = ["CandidateComparison", "calibrate_fit", "compare_before_fit", "select_and_calibrate"]
 
 FarProcess = tuple[str, PriorProcess | None] | None
 """Kind of error bars, and the Gaussian process whose variance is added away from the data; None if
 no variance is added."""
 
 
-class ModelComparison(NamedTuple):
+class CandidateComparison(NamedTuple):
     """The best of several candidate models, and its held-out predictions."""
 
     scaled: ScaledBasis | None
@@ -66,7 +66,7 @@ class Fold(NamedTuple):
 
 def compare_before_fit(
     plan: RegressionPlan, scaled: ScaledBasis, data: Data
-) -> ModelComparison | None:
+) -> CandidateComparison | None:
     """Compare a model with simpler candidates before any of them is fitted to all rows.
 
     Returns None if there are no candidates, or if the comparison needs a fit to all rows: for
@@ -232,7 +232,7 @@ def _compare_candidates(
     candidates: list[ScaledBasis],
     distinct: Data,
     known: Sequence[FarProcess],
-) -> ModelComparison:
+) -> CandidateComparison:
     """Compare a model with candidates on the same held-out rows, by log predictive density.
 
     The null model is kept unless the features improve predictions. A linear model replaces kernels
@@ -274,7 +274,7 @@ def _compare_candidates(
         # Equal predictions and no required gain: the simpler candidate is used.
         if mean > required or (mean == required == 0.0):
             best, held, density = candidate, other, density + gains
-    return ModelComparison(best, held, ())
+    return CandidateComparison(best, held, ())
 
 
 def _predict_folds(

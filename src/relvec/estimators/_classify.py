@@ -56,7 +56,7 @@ class BaseSparseBayesClassifier(
             solver=resolve_latent_solver(
                 options.solver,
                 needs_dense=shared["prior"].keeps_all_atoms,
-                precision=read_precision(options, shared["prior"]),
+                precision=read_precision(options, shared["prior"], shared["basis"]),
             ),
             fit_intercept=None if is_auto else bool(options.fit_intercept),
             counts_at_bound=options.penalty_curvature == "bound",
@@ -97,7 +97,7 @@ class BaseSparseBayesClassifier(
                 options.solver,
                 needs_dense=plan.prior.keeps_all_atoms,
                 n_latent=n_classes,
-                precision=read_precision(options, plan.prior),
+                precision=read_precision(options, plan.prior, plan.basis),
             )
             plan = replace(plan, solver=solver)
         context.call_on_fit_task_begin(estimator=self, X=data.X, y=y)

@@ -21,6 +21,7 @@ from relvec.estimators._count_shape import CountSolution, fit_shape, search_twic
 from relvec.estimators._latent_model import build_latent_model, store_atoms
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._plan import Data, Plan
+from relvec.estimators._solvers import without_flat
 from relvec.laplace import find_mode
 from relvec.laplace.nearest import find_nearest_regression
 from relvec.likelihoods import Likelihood, Poisson
@@ -158,7 +159,11 @@ class CountPlan(Plan[CountFit]):
         def make_problem(recipe: Likelihood) -> LatentProblem:
             return self.make_problem(recipe, bound, dictionary, data)
 
-        solver = TiedLaplaceSolver(find_groups(bound)) if self.is_tied else self.solver
+        solver = (
+            TiedLaplaceSolver(without_flat(find_groups(bound), bound))
+            if self.is_tied
+            else self.solver
+        )
         is_empty = not has_events(data)
         if not isinstance(self.likelihood, str):
             problem = make_problem(self.likelihood)

@@ -18,12 +18,14 @@ from typing import Any, TypeVar, dataclass_transform
 from relvec._checks import check_bool, check_choice, check_positive
 from relvec.estimators._noise import NOISE_KINDS
 from relvec.estimators._target_transform import TRANSFORM_KINDS
+from relvec.learning.atom_shapes import ATOM_MOVES
 from relvec.solvers import EFFORTS, Monitor
 
 __all__ = [
     "ClassificationOptions",
     "MultiClassOptions",
     "RegressionOptions",
+    "TunedAtomOptions",
     "check_auto_or_bool",
     "check_gain",
     "check_options",
@@ -124,6 +126,10 @@ _check_transform = partial(
     _check_unless, None, partial(check_choice, choices=TRANSFORM_KINDS, also="or None")
 )
 
+_check_moves = partial(
+    _check_unless, None, partial(check_choice, choices=ATOM_MOVES, also="or None")
+)
+
 
 @with_options
 class RegressionOptions:
@@ -216,6 +222,22 @@ default="constant"
     low_memory: bool | str = option(default="auto", check=check_auto_or_bool)
     warm_start: bool = option(default=False, check=check_bool)
     random_state: Any = option(default=None)
+
+
+@with_options
+class TunedAtomOptions:
+    """Option of regressors with kernels whose widths and centres differ.
+
+    Parameters
+    ----------
+    tune_atoms : {"widths", "centers", "both"} or None, default=None
+        Whether each kernel in the model moves its own width, its own centre or both along the
+        gradient of the evidence, after the sparse fit. It needs one output and kernels that decay.
+        The moves are undone unless the log evidence gains more than ``log(n) / 2`` for each
+        parameter by which the model then has more. None leaves all kernels of a basis equal.
+    """
+
+    tune_atoms: str | None = option(default=None, check=_check_moves)
 
 
 @with_options

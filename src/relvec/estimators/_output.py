@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relvec._typing import IndexArray, Matrix, Vector
-from relvec.bases.base import Atoms, BoundBasis
+from relvec.bases.base import Atoms, Basis, BoundBasis
 from relvec.error_bars import Augmentation, Novelty
 from relvec.estimators._length_scales import ScaledBasis
 from relvec.estimators._novelty_draws import add_novelty_draws
@@ -280,6 +280,8 @@ class RegressionFit:
     """The basis with its learnt length-scales; None if they were not learnt."""
     relevance_std: Vector | None = None
     """Standard deviation of the relevance of each feature; None if it was not computed."""
+    basis: Basis | None = None
+    """The basis that was bound, with what was learnt; None if it was bound before."""
     n_copies: float = 1.0
     """Mean number of occurrences of a row with the same inputs and targets."""
     noise_attributes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)

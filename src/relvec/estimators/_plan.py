@@ -23,9 +23,15 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases.base import Basis, BoundBasis
 from relvec.estimators._inputs import check_range
 from relvec.estimators._length_scale_choice import choose_length_scales
-from relvec.estimators._length_scales import ScaledBasis, find_kernel, make_other_columns
+from relvec.estimators._length_scales import (
+    ScaledBasis,
+    find_kernel,
+    find_kernel_blocks,
+    make_other_columns,
+)
 from relvec.estimators._options import check_options
 from relvec.learning import LengthScaleLearner
+from relvec.learning.kernel_sum import KernelBlock
 from relvec.moments import SufficientStatistics
 from relvec.priors import Prior, resolve_prior
 from relvec.solvers import (
@@ -123,6 +129,11 @@ class PlanTuning:
     n_joint_steps: int = 3
     """Joint steps of precisions and length-scales in one round of refinement. Few on purpose: at
     its maximum the evidence of a sparse model overfits the length-scales."""
+    n_shape_rounds: int = 5
+    """Largest number of rounds in which widths and centres of single kernels are moved; most fits
+    end after a few."""
+    n_shape_steps: int = 20
+    """Steps of widths, centres and precisions in one round."""
     min_improvement: float = 0.01
     """Increase of the objective, in nats, that is worth another fit."""
     readmission_gain: float = 2.0
@@ -194,13 +205,35 @@ class Plan(ABC, Generic[AnyFit]):
                 f"length-scales can be learnt for numeric features; got objects such as "
                 f"{X.flat[0]!r}. Use length_scales=None."
             )
+        blocks = find_kernel_blocks(self.basis, self.learner.kind, X, weight)
+        if blocks:
+            return [self._learn_kernel_blocks(blocks, data)]
         place, kernel = find_kernel(self.basis, self.learner.kind)
-        columns = make_other_columns(self.basis, place, X, weight)
+        columns = make_other_columns(self.basis, [place], X, weight)
         with limit_blas_threads(0.0):
             candidates = self.learner.learn(
                 kernel, X, targets, weight, columns, are_labels=self.are_labels
             )
         return list(map(partial(ScaledBasis, self.basis, place, kernel), candidates))
+
+    def _learn_kernel_blocks(self, blocks: dict[int, KernelBlock], data: Data) -> ScaledBasis:
+        """Return the basis with the kernels of several `KernelBasis` learnt together."""
+        assert self.learner is not None
+        X, weight, places = data.X, data.mean_regression_weight(), list(blocks)
+        columns = make_other_columns(self.basis, places, X, weight)
+        with limit_blas_threads(0.0):
+            learnt = self.learner.learn_sum(
+                list(blocks.values()),
+                X,
+                data.targets,
+                weight,
+                columns,
+                are_labels=self.are_labels,
+            )
+        # Positions among the kernels become positions in the sum.
+        placed = [block._replace(place=places[block.place]) for block in learnt.blocks]
+        learnt = replace(learnt, blocks=tuple(placed))
+        return ScaledBasis(self.basis, places[0], blocks[places[0]].kernel, learnt)
 
     def bind_basis(self, basis: Basis, data: Data) -> BoundBasis:
         """Bind a basis to the rows, and check the range of its atoms."""

@@ -25,9 +25,11 @@ from relvec.estimators._refine import refine_scales
 from relvec.estimators._solvers import bind_groups
 from relvec.estimators._sparse_linear import describe_selected_features
 from relvec.estimators._target_transform import fit_transformed
+from relvec.estimators._tune_atoms import tune_atoms
 from relvec.learning.learnt import SPARSE_LINEAR
 from relvec.learning.length_scale_uncertainty import measure_scale_uncertainty
 from relvec.learning.prior_process import PriorProcess
+from relvec.learning.prior_spectra import has_unset_parameters, learn_prior_spectra
 from relvec.moments import Moments, compute_moments
 from relvec.priors import FlatPrior
 from relvec.solvers import (
@@ -69,6 +71,9 @@ class RegressionPlan(Plan[RegressionFit]):
     length_scale_uncertainty: bool | None = None
     """Whether error bars include the uncertainty of length-scales; None not to compute it."""
 
+    tune_atoms: str | None = None
+    """Whether widths, centres or both of single kernels are moved after a fit."""
+
     def run(self, data: Data) -> RegressionFit:
         """Fit with constant Gaussian noise, then the noise model; transform targets before."""
         if self.target_transform is not None:
@@ -76,8 +81,24 @@ class RegressionPlan(Plan[RegressionFit]):
         return fit_noise_model(self, super().run(data), data)
 
     def fit(self, basis: Basis, data: Data) -> RegressionFit:
-        """Fit each output with the same candidate atoms."""
-        return self.fit_bound(self.bind_basis(basis, data), data)
+        """Learn hyper-parameters of the basis that are not set, and fit each output."""
+        basis = self.learn_spectra(basis, data)
+        fit = replace(self.fit_bound(self.bind_basis(basis, data), data), basis=basis)
+        return fit if self.tune_atoms is None else tune_atoms(self, fit, data)
+
+    def learn_spectra(self, basis: Basis, data: Data) -> Basis:
+        """Return the basis with the hyper-parameters of prior spectra, learnt from these rows."""
+        if data.statistics is not None or not has_unset_parameters(basis):
+            return basis
+        weights = list(map(data.regression_weight, range(data.targets.shape[1])))
+        noise = [
+            data.find_noise_unit(number) if self.is_row_variance_absolute else self.noise_variance
+            for number in range(len(weights))
+        ]
+        with limit_blas_threads(0.0):
+            return learn_prior_spectra(
+                basis, data.X, data.targets, weights, noise, random_state=self.random_state
+            )
 
     def fit_bound(self, bound: BoundBasis, data: Data) -> RegressionFit:
         """Fit each output with the atoms of a basis that is bound to the inputs."""
@@ -231,7 +252,12 @@ class RegressionPlan(Plan[RegressionFit]):
         if solver is None:
             return self
         return replace(
-            self, solver=solver, prior=FlatPrior(noise=self.prior.noise), min_gain=0.0, previous=()
+            self,
+            solver=solver,
+            prior=FlatPrior(noise=self.prior.noise),
+            min_gain=0.0,
+            previous=(),
+            tune_atoms=None,
         )
 
     def make_baseline_candidates(self, kernels: Sequence[ScaledBasis]) -> list[ScaledBasis]:

@@ -17,7 +17,7 @@ from relvec._typing import IndexArray, Vector
 from relvec.bases import LinearBasis
 from relvec.bases.base import Atoms, Basis
 from relvec.estimators._drawn_functions import DrawnFunctions
-from relvec.estimators._length_scales import with_kernel
+from relvec.estimators._length_scales import with_learnt_kernels
 from relvec.estimators._monitored import LENGTH_SCALE_FACTOR
 from relvec.estimators._sampling_plan import SampledFit
 from relvec.estimators.fitted import fitted_basis
@@ -69,7 +69,7 @@ def add_linear_terms(model: Any, active: IndexArray) -> ChosenBasis:
     """
     learnt = model.learnt_length_scales_
     kernels = learnt if learnt.replaced is None else learnt.replaced
-    basis = LinearBasis() + with_kernel(model._resolve_basis(), kernels.kernel)
+    basis = LinearBasis() + with_learnt_kernels(model._resolve_basis(), kernels)
     # features come first in the sum
     is_linear = learnt.kind == "linear"
     return ChosenBasis(basis, active if is_linear else active + model.n_features_in_)
@@ -77,11 +77,17 @@ def add_linear_terms(model: Any, active: IndexArray) -> ChosenBasis:
 
 def check_single_precision(estimator: Any) -> None:
     """Raise if precisions are to be tied, which samplers cannot do."""
-    precision = getattr(estimator, "precision", "atom")
-    if precision != "atom":
+    precision = getattr(estimator, "precision", "auto")
+    name, basis = type(estimator).__name__, estimator._resolve_basis()
+    if precision == "tied":
         raise ValueError(
-            f"{type(estimator).__name__} samples a precision for each basis function; got "
+            f"{name} samples a precision for each basis function; got "
             f'precision={precision!r}. Use precision="atom".'
+        )
+    if basis.has_prior_spectrum:
+        raise ValueError(
+            f"{name} samples a precision for each basis function; those of {basis!r} share one. "
+            f"Use {name.removeprefix('Sampled')}."
         )
 
 

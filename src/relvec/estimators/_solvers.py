@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from relvec._checks import check_choice
-from relvec.bases.base import BoundBasis
+from relvec._typing import IndexArray
+from relvec.bases.base import Basis, BoundBasis
 from relvec.priors import FlatPrior, Prior
 from relvec.published import (
     FixedPointSolver,
@@ -26,7 +27,14 @@ from relvec.solvers import (
     TiedSolver,
 )
 
-__all__ = ["bind_groups", "read_precision", "resolve_latent_solver", "resolve_solver"]
+__all__ = [
+    "bind_groups",
+    "choose_precision",
+    "read_precision",
+    "resolve_latent_solver",
+    "resolve_solver",
+    "without_flat",
+]
 
 AnySolver = TypeVar("AnySolver")
 
@@ -113,8 +121,8 @@ def resolve_latent_solver(
         _check_tied(solver)
         if n_latent > 1:
             raise ValueError(
-                'precision="tied" is for binary models; with more than two classes use '
-                'multi_class="one_vs_rest".'
+                'precision="tied", the default for bases with a prior spectrum, is for binary '
+                'models; with more than two classes use multi_class="one_vs_rest".'
             )
         return TiedLaplaceSolver()
     if not isinstance(solver, str):
@@ -141,27 +149,54 @@ def resolve_latent_solver(
 def bind_groups(solver: AnySolver, bound: BoundBasis) -> AnySolver:
     """Return a solver of tied precisions with one group for each part of a basis.
 
-    Explicit columns, which may be in different units, share their precision after scaling. A solver
-    that has groups, and any other solver, is returned as it is.
+    Explicit columns, which may be in different units, share their precision after scaling, unless
+    they have a prior spectrum. A solver that has groups, and any other solver, is returned as it
+    is.
     """
     if not isinstance(solver, (TiedSolver, TiedLaplaceSolver)) or solver.groups is not None:
         return solver
     groups = bound.groups("part") if bound.parts else np.zeros(len(bound.is_localised), np.intp)
-    bound_solver: AnySolver = replace(solver, groups=groups, standardise=~bound.is_localised)
+    is_scaled = ~bound.is_localised
+    if bound.has_spectrum is not None:
+        is_scaled &= ~bound.has_spectrum
+    bound_solver: AnySolver = replace(
+        solver, groups=without_flat(groups, bound), standardise=is_scaled
+    )
     return bound_solver
 
 
-def read_precision(options: Any, prior: Prior) -> str:
-    """Return the option `precision`, "atom" if there is none; raise if others do not fit it."""
-    precision: str = getattr(options, "precision", "atom")
+def without_flat(groups: IndexArray, bound: BoundBasis) -> IndexArray:
+    """Return the groups with -1, no group, for atoms of nearly flat prior."""
+    return groups if bound.is_flat is None else np.where(bound.is_flat, -1, groups)
+
+
+def choose_precision(precision: str, basis: Basis) -> str:
+    """Return "atom" or "tied" for the option `precision`; raise if it does not fit the basis."""
+    if precision == "auto":
+        return "tied" if basis.has_prior_spectrum else "atom"
+    if precision == "atom" and basis.has_prior_spectrum:
+        raise ValueError(
+            f'precision="atom" does not fit {basis!r}: the prior variances of its weights are '
+            "known up to a factor, and error bars of precisions that ignore them are far too "
+            'narrow away from the data. Use precision="auto" or "tied".'
+        )
+    return precision
+
+
+def read_precision(options: Any, prior: Prior, basis: Basis) -> str:
+    """Return "atom" or "tied" for the option `precision`; raise if other options do not fit it."""
+    precision = choose_precision(getattr(options, "precision", "auto"), basis)
     if precision == "atom":
         return precision
+    reason = " of a basis with a prior spectrum" if basis.has_prior_spectrum else ""
     if not isinstance(prior, FlatPrior):
-        raise ValueError(f'precision="tied" needs prior="flat"; got prior={options.prior!r}.')
+        raise ValueError(
+            f'precision="tied"{reason} needs prior="flat"; got prior={options.prior!r}.'
+        )
     if not isinstance(options.min_gain, str):
         raise ValueError(
-            'precision="tied" needs min_gain="auto", because basis functions are not removed one '
-            f"by one; got {options.min_gain!r}."
+            f'precision="tied"{reason} needs min_gain="auto", because basis functions are not '
+            f"removed one by one; got {options.min_gain!r}."
         )
     return precision
 
@@ -169,7 +204,8 @@ def read_precision(options: Any, prior: Prior) -> str:
 def _check_tied(solver: object) -> None:
     if not (isinstance(solver, str) and solver == "auto"):
         raise ValueError(
-            f'precision="tied" has its own solver and needs solver="auto"; got {solver!r}.'
+            'precision="tied", the default for bases with a prior spectrum, has its own solver and '
+            f'needs solver="auto"; got {solver!r}.'
         )
 
 

@@ -28,7 +28,7 @@ from relvec.estimators._length_scales import expose_length_scales
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_auto_or_bool, check_gain, option, with_options
 from relvec.estimators._plan import make_monitor, resolve_common_options
-from relvec.estimators._solvers import resolve_latent_solver
+from relvec.estimators._solvers import choose_precision, resolve_latent_solver
 from relvec.likelihoods import Likelihood, NegativeBinomial, Poisson
 from relvec.priors import FlatPrior, InverseGamma
 from relvec.solvers import Monitor
@@ -79,10 +79,11 @@ default="auto"
         of variance ``mean + mean^2 / shape``; the shape is learnt by the evidence. "auto" is
         negative binomial if that gains more than 3 nats, else Poisson. `NegativeBinomial(shape)`
         has a given shape.
-    precision : {"atom", "tied"}, default="atom"
+    precision : {"auto", "atom", "tied"}, default="auto"
         Whether each basis function has a prior precision of its own, which gives few of them, or
         all functions of one part of a sum of bases share one, which gives wider error bars that
-        cover the true rate more often.
+        cover the true rate more often. "auto" is "tied" for bases with a prior spectrum, such as
+        `SmoothBasis` and `PeriodicBasis`, else "atom".
     prior : {"flat", "gamma", "aic", "bic", "ric"} or Prior, default="flat"
         Prior of the weights and their precisions alpha, as in `RVMClassifier`. Effective degrees of
         freedom are counted at the curvature of a constant rate.
@@ -200,7 +201,9 @@ default="auto"
 
     length_scales: Any = option(default="auto")
     likelihood: Any = option(default="poisson", check=_check_likelihood)
-    precision: str = option(default="atom", check=partial(check_choice, choices=("atom", "tied")))
+    precision: str = option(
+        default="auto", check=partial(check_choice, choices=("auto", "atom", "tied"))
+    )
     prior: Any = option(default="flat")
     solver: Any = option(default="auto")
     fit_intercept: bool = option(default=True, check=check_bool)
@@ -214,7 +217,8 @@ default="auto"
     def _resolve(self, monitor: Monitor | None = None) -> CountPlan:
         """Resolve the options to objects, and raise if one is not valid."""
         shared = resolve_common_options(self, monitor)
-        prior, is_tied = shared["prior"], self.precision == "tied"
+        prior = shared["prior"]
+        is_tied = choose_precision(self.precision, shared["basis"]) == "tied"
         if isinstance(prior.noise, InverseGamma) and (prior.noise.shape or prior.noise.rate):
             raise ValueError(
                 f"{type(self).__name__} has no noise variance, but {prior!r} gives it a prior. "

@@ -11,7 +11,7 @@ from relvec._typing import ArrayLike
 from relvec.bases import BoundBasis, LinearBasis
 from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
-from relvec.estimators._length_scales import with_kernel
+from relvec.estimators._length_scales import with_learnt_kernels
 from relvec.estimators._plan import Data
 from relvec.estimators._target_transform import check_support
 from relvec.solvers import Problem
@@ -39,8 +39,8 @@ def fitted_basis(model: Any) -> Basis:
     if getattr(model, "model_kind_", None) == "linear":
         return LinearBasis()
     basis: Basis = model._resolve_basis()
-    is_learnt = hasattr(model, "learnt_length_scales_")
-    return with_kernel(basis, model.kernel_) if is_learnt else basis
+    learnt = getattr(model, "learnt_length_scales_", None)
+    return basis if learnt is None else with_learnt_kernels(basis, learnt)
 
 
 def fitted_problem(
@@ -80,6 +80,11 @@ def fitted_problem(
     (31, 31)
     """
     inputs, plan = np.asarray(X, dtype=np.float64), model._resolve()
+    if getattr(plan, "tune_atoms", None) is not None:
+        raise ValueError(
+            f"with tune_atoms={plan.tune_atoms!r} the basis functions of the model are not among "
+            "the candidates, so their problem cannot be made again. Use tune_atoms=None."
+        )
     weight = None if sample_weight is None else read_weight(sample_weight, inputs)
     random_state = check_random_state(plan.random_state)
     bound = fitted_basis(model).bind(inputs, sample_weight=weight, random_state=random_state)

@@ -98,7 +98,7 @@ class KernelSearchRegressor(
         How many structures are tried. "fast" starts from all components at once and removes those
         that are not needed.
     max_components : int, default=8
-        Largest number of components.
+        Largest number of components of a series.
     structure_penalty : pair of float, default=(2.0, 3.0)
         Log prior odds against each component, and against each further factor of a product, in
         nats; a line costs nothing, and its square half of the first. They come on top of the

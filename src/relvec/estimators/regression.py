@@ -10,7 +10,7 @@ from relvec.bases.base import Basis
 from relvec.estimators._base import BaseSparseBayesRegressor
 from relvec.estimators._basis_options import BasisOptions, KernelOptions
 from relvec.estimators._inputs import validate_inputs
-from relvec.estimators._options import RegressionOptions, with_options
+from relvec.estimators._options import RegressionOptions, TunedAtomOptions, with_options
 from relvec.estimators._plan import Data
 from relvec.moments import SufficientStatistics
 
@@ -18,7 +18,9 @@ __all__ = ["RVMRegressor", "SparseBayesRegressor"]
 
 
 @with_options
-class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegressor):
+class SparseBayesRegressor(
+    TunedAtomOptions, RegressionOptions, BasisOptions, BaseSparseBayesRegressor
+):
     """Sparse Bayesian regression with any basis functions.
 
     The target is a weighted sum of basis functions, also called atoms, plus Gaussian noise. Every
@@ -80,6 +82,13 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
         Summary of each basis of a sum: name, number of basis functions offered and kept, effective
         degrees of freedom, share of the variance of the target. `predict_components` returns their
         contributions.
+    basis_ : Basis
+        The basis with the hyper-parameters that were learnt, such as the `length_scale` of a
+        `SmoothBasis`. It exists only if a part of the basis has a prior spectrum.
+    kernel_blocks_ : tuple of LearntBlock
+        Kernel of each `KernelBasis` of a sum, its prior variance, its gain in log evidence and
+        whether the basis is in the model. It exists only if the kernels of several bases are learnt
+        (``length_scales="kernel"``).
     outlier_probability_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         Posterior probability that a training row is an outlier: that its noise variance is at
         least 9 times `noise_variance_`. This attribute and the next three exist only with `noise`
@@ -200,16 +209,17 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
             raise TypeError(f"moments must be SufficientStatistics; got {type(moments).__name__}.")
         model = cls(basis, **options)
         plan = model._resolve()
-        if plan.learner is not None or plan.error_bars == "augmented":
-            needs = (
-                'error_bars="augmented"'
-                if plan.learner is None
-                else f"length_scales={model.length_scales!r}"
-            )
-            raise ValueError(
-                f"{needs} needs the training rows, which moments do not contain. Use "
-                'length_scales=None and error_bars="novelty" or "plain".'
-            )
+        needs = {
+            f"length_scales={model.length_scales!r}": plan.learner is not None,
+            'error_bars="augmented"': plan.error_bars == "augmented",
+            f"tune_atoms={plan.tune_atoms!r}": plan.tune_atoms is not None,
+        }
+        for option, is_used in needs.items():
+            if is_used:
+                raise ValueError(
+                    f"{option} needs the training rows, which moments do not contain. Use "
+                    'length_scales=None, tune_atoms=None, and error_bars="novelty" or "plain".'
+                )
         X = validate_inputs(model, X)
         n_targets = moments.n_targets
         # the moments take the place of the targets
@@ -221,7 +231,7 @@ class SparseBayesRegressor(RegressionOptions, BasisOptions, BaseSparseBayesRegre
 
 
 @with_options
-class RVMRegressor(RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
+class RVMRegressor(TunedAtomOptions, RegressionOptions, KernelOptions, BaseSparseBayesRegressor):
     """Relevance vector machine for regression.
 
     The target is a weighted sum of kernels centred on training inputs plus Gaussian noise. Every

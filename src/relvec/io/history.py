@@ -96,7 +96,11 @@ RENAMED: dict[str, str] = {
 }
 """Former name of an attribute of a type of relvec: its name now."""
 
-ADDED: dict[str, dict[str, Any]] = {}
+ADDED: dict[str, dict[str, Any]] = {
+    "relvec.bases.kernel.KernelBasis": {"tune": True},
+    "relvec.estimators.regression.RVMRegressor": {"tune_atoms": None},
+    "relvec.estimators.regression.SparseBayesRegressor": {"tune_atoms": None},
+}
 """Current name of a type: new attributes and their values (JSON types) for older files."""
 
 

@@ -31,6 +31,10 @@ bases.kernel.KernelAtoms bases.kernel.KernelBasis
 bases.linear.ColumnAtoms bases.linear.LinearBasis
 bases.polynomial.PolynomialAtoms bases.polynomial.PolynomialBasis
 bases.precomputed.PrecomputedBasis
+bases.series.atoms.SeriesAtoms bases.series.scaling.SeriesScaling
+bases.series.periodic.PeriodicBasis bases.series.product.ProductBasis
+bases.series.shapes.KinkBasis bases.series.shapes.RampBasis bases.series.shapes.StepBasis
+bases.series.trends.SlopeWalkBasis bases.series.trends.SmoothBasis bases.series.trends.WalkBasis
 bases.union.MeanKernel bases.union.UnionAtoms bases.union.UnionBasis
 bases.wavelet.WaveletAtoms bases.wavelet.WaveletBasis
 denoising.channel.Channel denoising.layout.Layout denoising.tuning.DenoisingTuning
@@ -49,6 +53,10 @@ estimators.sampled_classification.SampledSparseBayesClassifier
 estimators.sampled_regression.SampledRVMRegressor
 estimators.sampled_regression.SampledSparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
+kernels.expansions.base.Product kernels.expansions.periodic.Harmonics
+kernels.expansions.shapes.Kink kernels.expansions.shapes.Line kernels.expansions.shapes.Step
+kernels.expansions.smooth.Smooth
+kernels.expansions.walks.SlopeWalk kernels.expansions.walks.Walk
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.negative_binomial.NegativeBinomial
 likelihoods.poisson.Poisson likelihoods.softmax.Softmax
@@ -82,6 +90,7 @@ published.textbook.TextbookSolver
 
 _RELVEC_TUPLES = """
 bases.base.BasisPart bases.callable.FunctionColumn
+learning.learnt.LearntBlock
 solvers.base.Candidate solvers.base.Certificate
 """
 

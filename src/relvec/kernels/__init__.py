@@ -8,6 +8,7 @@ from relvec.kernels.evaluate import (
     kernel_dictionary,
 )
 from relvec.kernels.gradients import (
+    center_gradient,
     log_scale_gradient,
     parameter_gradient,
     raw_scale_gradient,
@@ -48,6 +49,7 @@ __all__ = [
     "ThinPlateSpline",
     "Warped",
     "accepts_any_n_features",
+    "center_gradient",
     "kernel_block",
     "kernel_dictionary",
     "log_scale_gradient",

@@ -23,6 +23,7 @@ from relvec.kernels.definition import KernelLike, get_kernel_property
 from relvec.kernels.evaluate import kernel_block
 
 __all__ = [
+    "center_gradient",
     "log_scale_gradient",
     "parameter_gradient",
     "raw_scale_gradient",
@@ -103,6 +104,60 @@ def raw_scale_gradient(
         return _city_block_sums(slopes, X, Z) * 0.5 / np.maximum(root, 1e-150)
     # t = sum_k eta_k (x_k - z_k)^2
     return squared_difference_sums(slopes, X, Z)
+
+
+def center_gradient(
+    kernel: KernelLike, scale: Vector, X: Matrix, Z: Matrix, E: Matrix, step: float = 1e-5
+) -> Matrix:
+    """Gradient of ``sum(E * K)`` with respect to the centres `Z`.
+
+    The arguments are those of `log_scale_gradient`. Kernels without `measure` are differentiated
+    numerically, with steps of `step` in units of the scaled features.
+
+    Returns
+    -------
+    gradient : ndarray of shape (n_centers, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec.kernels import center_gradient
+    >>> X, Z = np.array([[1.0]]), np.array([[0.0]])
+    >>> center_gradient(RBF(1.0), np.array([1.0]), X, Z, np.ones((1, 1))).round(3)
+    array([[0.607]])
+    """
+    root = np.sqrt(scale)
+    measure, slopes = _slopes(kernel, X * root, Z * root, E)
+    if slopes is None:
+        return _numerical_center_gradient(kernel, scale, X, Z, E, step)
+    if measure == "product":  # t = sum_k eta_k x_k z_k
+        product: Matrix = scale * (slopes.T @ X)
+        return product
+    if measure == "absolute":  # t = sum_k sqrt(eta_k) |x_k - z_k|
+        signs = [
+            np.einsum("nm,nm->m", slopes, np.sign(np.subtract.outer(x, z)))
+            for x, z in zip(X.T, Z.T, strict=True)
+        ]
+        return -root * np.column_stack(signs)
+    # t = sum_k eta_k (x_k - z_k)^2; centred, so that the two terms do not cancel.
+    middle = X.mean(axis=0)
+    X, Z = X - middle, Z - middle
+    result: Matrix = -2.0 * scale * (slopes.T @ X - slopes.sum(axis=0)[:, None] * Z)
+    return result
+
+
+def _numerical_center_gradient(
+    kernel: Any, scale: Vector, X: Matrix, Z: Matrix, E: Matrix, step: float
+) -> Matrix:
+    """Central differences in each scaled feature of the centres."""
+    root, gradient = np.sqrt(scale), np.zeros_like(Z)
+    for k in np.flatnonzero(root):
+        shift = np.zeros(len(root))
+        shift[k] = step
+        ends = [kernel_block(kernel, X * root, Z * root + each) for each in (shift, -shift)]
+        gradient[:, k] = np.einsum("nm,nm->m", E, ends[0] - ends[1]) * root[k] / (2.0 * step)
+    return gradient
 
 
 def parameter_gradient(

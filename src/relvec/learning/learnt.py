@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -14,6 +14,7 @@ from relvec.kernels import Linear, ScaledInputs
 
 __all__ = [
     "SPARSE_LINEAR",
+    "LearntBlock",
     "LearntLengthScales",
     "build_unlearnt",
     "merge_targets",
@@ -22,6 +23,41 @@ __all__ = [
 
 SPARSE_LINEAR = "sparse linear"
 """Group of a model that is linear in selected features."""
+
+
+class LearntBlock(NamedTuple):
+    """One `KernelBasis` of a sum whose kernels were learnt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import KernelBasis
+    >>> from relvec.kernels import Periodic
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 10, size=(80, 1))
+    >>> y = np.sin(2 * np.pi * X[:, 0] / 1.7) + 0.1 * rng.normal(size=80)
+    >>> basis = KernelBasis(RBF(1.0)) + KernelBasis(Periodic(period=4.0))
+    >>> model = SparseBayesRegressor(basis, length_scales="kernel").fit(X, y)
+    >>> [(block.name, block.is_kept) for block in model.kernel_blocks_]
+    [('KernelBasis 0', False), ('KernelBasis 1', True)]
+    """
+
+    place: int
+    """Position in the sum."""
+    name: str
+    """Name, as in `components_` of a model with all bases."""
+    kernel: Kernel
+    """Kernel, learnt or held; of a basis that was removed the kernel as it was given."""
+    signal: float
+    """Prior variance of its function in the Gaussian process, in units of the noise variance."""
+    gain: float
+    """Gain in log evidence of the Gaussian process over one without it, in nats."""
+    is_held: bool
+    """Whether its parameters were not learnt (``tune=False``)."""
+    is_kept: bool
+    """Whether the basis is in the model: its gain is at least that required of its parameters."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +111,9 @@ class LearntLengthScales:
     which inputs are far from the data."""
     at_bounds: tuple[str, ...] = ()
     """Names of kernel parameters at a bound beyond which the evidence would rise."""
+    blocks: tuple[LearntBlock, ...] = ()
+    """The kernels of a sum of several bases, each learnt with a variance of its own; `kernel` is
+    then the covariance, in units of the noise variance. Empty for a single kernel."""
 
     @property
     def has_feature_scales(self) -> bool:
@@ -95,6 +134,11 @@ class LearntLengthScales:
             return np.asarray(unit / np.sqrt(self.scale))
 
     @property
+    def kept_blocks(self) -> tuple[LearntBlock, ...]:
+        """Kernels of a sum of several bases that are in the model."""
+        return tuple(block for block in self.blocks if block.is_kept)
+
+    @property
     def is_shared(self) -> bool:
         """Whether all features have the same relevance."""
         return self.kind in ("isotropic", "linear", "none", "null")
@@ -112,6 +156,9 @@ class LearntLengthScales:
     @property
     def n_scales(self) -> int:
         """Number of scales that were learnt."""
+        if self.kind == "kernel" and self.blocks:
+            learnt = [block.kernel for block in self.kept_blocks if not block.is_held]
+            return sum(len(kernel.theta) for kernel in learnt)
         if self.kind == "kernel":
             return len(self.kernel.theta)
         return 1 if self.is_shared else int(np.count_nonzero(self.scale))

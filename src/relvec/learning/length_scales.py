@@ -9,7 +9,7 @@ length-scales, somewhat increased: few kernels then suffice.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -23,6 +23,8 @@ from relvec._typing import IndexArray, Matrix, Vector
 from relvec.kernels import Warped
 from relvec.kernels.resolve import contains_kernel
 from relvec.learning.kernel_parameters import find_parameters_at_bounds, learn_parameters
+from relvec.learning.kernel_sum import KernelBlock
+from relvec.learning.kernel_sum_search import learn_kernel_sum
 from relvec.learning.label_process import LabelProcess
 from relvec.learning.learnt import (
     LearntLengthScales,
@@ -154,6 +156,58 @@ class LengthScaleLearner(BaseEstimator):
                 for target in targets.T
             ]
             return merge_targets(by_target)
+        if self.kind != "kernel" and contains_kernel(kernel, Warped):
+            raise ValueError(
+                f"length_scales={self.kind!r} shifts and rescales features, but {kernel!r} is a "
+                "kernel of transformed features. Transform the columns of X instead "
+                '(FunctionTransformer), or use length_scales="kernel" or None.'
+            )
+        process, spread = self._make_process(
+            X, targets, sample_weight, explicit, are_labels=are_labels
+        )
+        if self.kind == "kernel":
+            return (self._learn_kernel(kernel, process, spread),)
+        return self._learn_scales(kernel, process, spread)
+
+    def learn_sum(
+        self,
+        blocks: Sequence[KernelBlock],
+        X: Matrix,
+        targets: Matrix,
+        sample_weight: Vector | None = None,
+        explicit: Callable[[IndexArray], Matrix] | None = None,
+        *,
+        are_labels: bool = False,
+    ) -> LearntLengthScales:
+        """Learn the parameters of several kernels whose sum is the covariance of one process.
+
+        Each kernel has a variance of its own. Kernels that gain too little are removed.
+
+        Parameters
+        ----------
+        blocks : sequence of KernelBlock
+            The kernels, in the order of the sum.
+        X, targets, sample_weight, explicit, are_labels
+            As for `learn`.
+        """
+        self.check()
+        process, spread = self._make_process(
+            X, targets, sample_weight, explicit, are_labels=are_labels
+        )
+        return learn_kernel_sum(process, blocks, spread, self.max_iter, self.tuning)
+
+    # ------------------------------------------------------------------ stages
+
+    def _make_process(
+        self,
+        X: Matrix,
+        targets: Matrix,
+        sample_weight: Vector | None,
+        explicit: Callable[[IndexArray], Matrix] | None,
+        *,
+        are_labels: bool,
+    ) -> tuple[Process, Vector]:
+        """Return the process of some rows, and the standard deviations of the features there."""
         process_class = LabelProcess if are_labels else Process
         most = self.max_rows
         if isinstance(most, str):
@@ -161,23 +215,12 @@ class LengthScaleLearner(BaseEstimator):
         rows, weight = select_learning_rows(
             X, targets, sample_weight, most, self.random_state, are_labels=are_labels
         )
-        if self.kind != "kernel" and contains_kernel(kernel, Warped):
-            raise ValueError(
-                f"length_scales={self.kind!r} shifts and rescales features, but {kernel!r} is a "
-                "kernel of transformed features. Transform the columns of X instead "
-                '(FunctionTransformer), or use length_scales="kernel" or None.'
-            )
         inputs = X[rows]
         centre, spread = compute_feature_moments(inputs, weight)
         if self.kind != "kernel":  # the parameters of a kernel object have units of their own
             inputs = (inputs - centre) / np.where(spread > 0.0, spread, 1.0)
         columns = None if explicit is None else explicit(rows)
-        process = process_class(inputs, targets[rows], weight, columns)
-        if self.kind == "kernel":
-            return (self._learn_kernel(kernel, process, spread),)
-        return self._learn_scales(kernel, process, spread)
-
-    # ------------------------------------------------------------------ stages
+        return process_class(inputs, targets[rows], weight, columns), spread
 
     def _learn_kernel(self, kernel: Kernel, process: Process, spread: Vector) -> LearntLengthScales:
         """Learn the free parameters of a kernel object, with features in their own units."""
@@ -194,7 +237,7 @@ class LengthScaleLearner(BaseEstimator):
             )
         # Noise alone: the same process with a negligible signal variance, so constants cancel.
         null = search.evaluate(fit._replace(log_signal=search.tuning.null_log_signal)).log_evidence
-        if fit.log_evidence - null < _compute_min_evidence(process, len(fit.theta)):
+        if fit.log_evidence - null < process.compute_min_gain(len(fit.theta)):
             return nothing
         return LearntLengthScales(
             kernel=kernel.clone_with_theta(fit.theta) if len(fit.theta) else kernel,
@@ -256,9 +299,9 @@ class LengthScaleLearner(BaseEstimator):
         for kind, of_kind in fits.items():
             for fit in of_kind:
                 group, number = f"{kind} {number}", number + 1
-                # The signal variance is counted by `_compute_min_evidence`.
+                # The signal variance is counted by `Process.compute_min_gain`.
                 n_scales = 1 if kind == "isotropic" else len(fit.features)
-                if fit.log_evidence - null < _compute_min_evidence(search.process, n_scales):
+                if fit.log_evidence - null < search.process.compute_min_gain(n_scales):
                     continue
                 gain, (path, objectives) = search.compute_gains(fit), search.get_path(fit)
                 for scale_factor in scale_factors:
@@ -325,15 +368,6 @@ class LengthScaleLearner(BaseEstimator):
             if penalised > highest:
                 best, highest = fit, penalised
         return search.maximise(best, self.max_iter)
-
-
-def _compute_min_evidence(process: Process, n_parameters: int) -> float:
-    """Compute the minimum gain of a process over noise, for its parameters and the signal variance.
-
-    It is ``log(n) / 2`` per parameter, as in BIC, and at least one nat: a parameter fitted to pure
-    noise from several initialisations gains more than half a nat.
-    """
-    return max(1.0, 0.5 * math.log(process.n_contrasts)) * (1.0 + n_parameters)
 
 
 def compute_feature_penalty(

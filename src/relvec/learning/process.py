@@ -113,6 +113,14 @@ class Process:
         """Return how many rows are shown, however many targets there are."""
         return cls.max_rows
 
+    def compute_min_gain(self, n_parameters: int) -> float:
+        """Compute the minimum gain in log evidence of a kernel, for parameters and variance.
+
+        It is ``log(n) / 2`` per parameter, as in BIC, and at least one nat: a parameter fitted to
+        pure noise from several initialisations gains more than half a nat.
+        """
+        return max(1.0, 0.5 * math.log(self.n_contrasts)) * (1.0 + n_parameters)
+
     def ranked(self) -> Self:
         """Return the process with the targets replaced by their normal scores."""
         root, ranked = np.sqrt(self.weight)[:, None], copy.copy(self)
@@ -154,26 +162,13 @@ class Process:
         inputs = scale_features(kernel, scale, self.X)
         values = kernel_block(kernel, inputs, inputs)
         # All symmetric matrices are in Fortran order: mixed orders would take twice as long.
-        weighting: Matrix | float = math.exp(log_signal)
-        if self.weighs_covariance and self.is_weighted:
-            weighting = np.multiply.outer(self.root * weighting, self.root).T
-        covariance = values * weighting
-        # In a regression g W^1/2 K W^1/2 + I, in units of the noise variance (maximised out).
-        covariance.flat[:: len(covariance) + 1] += self.noise
-        if self.intercept_variance:
-            covariance += self.intercept_variance
-        if self.explicit is not None:
-            covariance += math.exp(log_explicit) * self.explicit
-        found = self._evidence(covariance, slopes)
+        weighting = self.weight_signal(log_signal)
+        found = self.compute_evidence(values * weighting, log_explicit, slopes=slopes)
         if found is None:
             return None
-        value, E = found
+        value, E, explicit_slope = found
         if E is None:
             return ProcessPoint(value)
-        explicit_slope = 0.0
-        if self.explicit is not None:
-            # d/d log h of h U U' is h U U'.
-            explicit_slope = math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
         # Chain rule through B = I + g W^1/2 K W^1/2: E becomes g times the derivative in K, so that
         # its sum with K is the derivative in log g.
         E *= weighting
@@ -184,6 +179,43 @@ class Process:
             self._scale_slopes(kernel, scale, E, values, everywhere),
             parameter_gradient(kernel, inputs, inputs, E) if len(theta) else _NONE,
         )
+
+    def weight_signal(self, log_signal: float) -> Matrix | float:
+        """Return what a kernel matrix is multiplied by: signal and root weights of the rows."""
+        if self.weighs_covariance and self.is_weighted:
+            weighting: Matrix = np.multiply.outer(self.root * math.exp(log_signal), self.root).T
+            return weighting
+        return math.exp(log_signal)
+
+    def compute_evidence(
+        self, covariance: Matrix, log_explicit: float, *, slopes: bool
+    ) -> tuple[float, Matrix | None, float] | None:
+        """Compute the log evidence, its derivative in the covariance, and that in log h.
+
+        Parameters
+        ----------
+        covariance : ndarray of shape (n_samples, n_samples)
+            Covariance of the kernels in units of the noise variance, ``g W^1/2 K W^1/2``; it is
+            overwritten.
+        log_explicit : float
+            Logarithm of h.
+        slopes : bool
+            Whether to compute derivatives; None and zero otherwise.
+        """
+        # In a regression g W^1/2 K W^1/2 + I, in units of the noise variance (maximised out).
+        covariance.flat[:: len(covariance) + 1] += self.noise
+        if self.intercept_variance:
+            covariance += self.intercept_variance
+        if self.explicit is not None:
+            covariance += math.exp(log_explicit) * self.explicit
+        found = self._evidence(covariance, slopes)
+        if found is None:
+            return None
+        value, E = found
+        if E is None or self.explicit is None:
+            return value, E, 0.0
+        # d/d log h of h U U' is h U U'.
+        return value, E, math.exp(log_explicit) * float(np.einsum("ij,ij->", E, self.explicit))
 
     def _evidence(self, covariance: Matrix, slopes: bool) -> tuple[float, Matrix | None] | None:
         """Compute the log evidence and, on request, its derivative ``E`` in the covariance.

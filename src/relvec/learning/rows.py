@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from relvec._typing import IndexArray, Matrix, Vector
 __all__ = [
     "choose_rows",
     "compute_feature_moments",
+    "measure_spacing",
     "median_nearest_squared_distance",
     "row_key",
     "select_learning_rows",
@@ -156,3 +158,22 @@ def median_nearest_squared_distance(X: Matrix) -> float:
     squared = np.add.outer(norms, norms) - 2.0 * (rows @ rows.T)
     squared.flat[:: len(squared) + 1] = np.inf
     return max(float(np.median(squared.min(axis=1))), 0.0)
+
+
+def measure_spacing(X: Matrix) -> float:
+    """Measure the distance between neighbouring inputs, or 0.0.
+
+    It is the median gap between the values of a single feature, and the median distance of a row to
+    its nearest neighbour of several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relvec.learning.rows import measure_spacing
+    >>> measure_spacing(np.array([[0.0], [3.0], [2.0], [2.0], [7.0]]))
+    2.0
+    """
+    if X.shape[1] > 1:
+        return math.sqrt(median_nearest_squared_distance(X))
+    gaps = np.diff(np.unique(X))
+    return float(np.median(gaps)) if len(gaps) else 0.0

@@ -104,7 +104,31 @@ class SparseEvidence:
 
     def evaluate(self, theta: Vector, scale: Vector) -> SparsePoint | None:
         """Evaluate objective and derivatives; None if they are numerically undefined."""
-        model = self._model(theta, scale)
+        found = self.evaluate_atoms(theta, self._evaluate_kernels(scale))
+        if found is None:
+            return None
+        objective, by_theta, slope = found
+        kernels = slope[:, : len(self.centers)]
+        by_scale = raw_scale_gradient(self.kernel, scale, self.X, self.centers, kernels)
+        return SparsePoint(objective, by_theta, by_scale)
+
+    def evaluate_atoms(self, theta: Vector, kernels: Matrix) -> tuple[float, Vector, Matrix] | None:
+        """Evaluate the objective, and its derivatives in log precisions and atoms.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_atoms,)
+            Log precisions of atoms of unit norm.
+        kernels : ndarray of shape (n_samples, n_kernels)
+            Values of the kernels; the other atoms are held.
+
+        Returns
+        -------
+        found : tuple or None
+            Objective, derivative in `theta`, and derivative in the values of all atoms, with the
+            precisions of unit-norm atoms held; None if they are numerically undefined.
+        """
+        model = self._model(theta, kernels)
         if model is None:
             return None
         n, _, prior, noise = self.objective
@@ -128,10 +152,8 @@ class SparseEvidence:
         # d(phi / |phi|) = (I - phi phi' / |phi|^2) dphi / |phi|.
         slope = (slope - unit * np.einsum("ij,ij->j", unit, slope)) / norm
         slope *= self.root[:, None]  # already centred, like unit atoms and residuals
-        kernels = slope[:, : len(self.centers)]
-        by_scale = raw_scale_gradient(self.kernel, scale, self.X, self.centers, kernels)
         # `Point.cost` is -2 J.
-        return SparsePoint(-0.5 * point.cost, -0.5 * by_theta, by_scale)
+        return -0.5 * point.cost, -0.5 * by_theta, slope
 
     def maximise(self, theta: Vector, scale: Vector, max_iter: int) -> tuple[Vector, Vector, float]:
         """Maximise the objective over precisions and scales jointly.
@@ -178,7 +200,7 @@ class SparseEvidence:
         ``D`` is the derivative of the mean function in the scales and ``C`` the covariance of the
         targets. None if the model is numerically undefined.
         """
-        model = self._model(theta, scale)
+        model = self._model(theta, self._evaluate_kernels(scale))
         if model is None:
             return None
         # Weights of raw kernels, from those of unit-norm atoms.
@@ -187,10 +209,12 @@ class SparseEvidence:
         D = (D - self.share @ D) * self.root[:, None]
         return model.precision * integrated_information(D, model.unit, model.covariance)[0]
 
-    def _model(self, theta: Vector, scale: Vector) -> _Model | None:
+    def _evaluate_kernels(self, scale: Vector) -> Matrix:
         scaled = scale_features(self.kernel, scale, self.X)
-        raw = kernel_block(self.kernel, scaled, scale_features(self.kernel, scale, self.centers))
-        atoms = np.hstack([raw, self.others])
+        return kernel_block(self.kernel, scaled, scale_features(self.kernel, scale, self.centers))
+
+    def _model(self, theta: Vector, kernels: Matrix) -> _Model | None:
+        atoms = np.hstack([kernels, self.others])
         centred = (atoms - self.share @ atoms) * self.root[:, None]
         norm = np.sqrt(np.einsum("ij,ij->j", centred, centred))
         if not (norm > 1e-140).all():  # else the square underflows

@@ -49,6 +49,14 @@ class LengthScaleTuning:
     multiple of the period, or due to a trend."""
     parameter_factors: tuple[float, ...] = tuple(4.0**k for k in range(-4, 5) if k)
     """Multiples of other kernel parameters as initial values; ascents find values in between."""
+    n_kernel_trials: int = 2
+    """Number of initialisations of a kernel added to a sum that are followed by an ascent."""
+    long_factors: tuple[float, ...] = (0.5, 2.0)
+    """Initial length-scales beside a periodic kernel, in units of the spread of the inputs: a
+    trend, and a curve that turns a few times."""
+    equal_evidence: float = 1.0
+    """Difference of the log evidence, in nats, up to which periods explain the data equally
+    well."""
     initial_log_signal: float = math.log(10.0)
     """Initial log signal-to-noise ratio."""
     null_log_signal: float = -20.0

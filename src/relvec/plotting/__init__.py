@@ -27,6 +27,7 @@ from relvec.plotting.forecast import ForecastDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.inclusion import InclusionDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
+from relvec.plotting.model_comparison import ModelComparisonDisplay
 from relvec.plotting.noise_level import NoiseDisplay
 from relvec.plotting.optima import OptimaDisplay
 from relvec.plotting.predicted_observed import PredictedObservedDisplay
@@ -66,6 +67,7 @@ __all__ = [
     "ImageDisplay",
     "InclusionDisplay",
     "LogOddsDisplay",
+    "ModelComparisonDisplay",
     "NoiseDisplay",
     "OptimaDisplay",
     "PredictedObservedDisplay",

@@ -108,6 +108,8 @@ def render_model_facts(subject: Subject) -> str:
     kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
     if kernel is not None:
         rows.append(("kernel", str(kernel)))
+    elif hasattr(model, "kernel_blocks_"):
+        rows.append(("kernels", ", ".join(map(str, model.kernels_))))
     if hasattr(model, "model_kind_"):
         rows.append(("length-scales", LENGTH_SCALES.get(model.model_kind_, model.model_kind_)))
     rows.append(("parameters", ", ".join(changed) if changed else "all defaults"))

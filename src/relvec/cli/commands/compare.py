@@ -36,6 +36,21 @@ def compare(
         typer.Option(metavar="COLUMN", help="Do not use this column. Can be repeated."),
     ] = None,
     folds: Annotated[int, typer.Option(metavar="K", help="Number of cross-validation folds.")] = 5,
+    rolling: Annotated[
+        bool,
+        typer.Option(
+            "--rolling",
+            help="Hold out the rows after each of K origins in time instead of shuffled folds.",
+        ),
+    ] = False,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column with the time of each row, for --rolling. Default: the first column of "
+            "dates, or the order of the rows.",
+        ),
+    ] = None,
     max_rows: Annotated[
         int,
         typer.Option(metavar="N", help="Use at most N rows, drawn at random; 0 uses all rows."),
@@ -65,6 +80,8 @@ def compare(
             names=models or (),
             drop=drop or (),
             n_folds=folds,
+            rolling=rolling,
+            time=time,
             max_rows=max_rows,
             seed=seed,
         )

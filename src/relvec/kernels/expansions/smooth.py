@@ -35,6 +35,10 @@ class Smooth(Expansion):
     """Half the width of the interval. Functions vanish at its ends, which should be a length-scale
     away from the inputs."""
 
+    end_distance: ClassVar[float] = 2.0
+    """Length-scales from the ends of the interval. At this distance ``d`` the variance is that of
+    the prior: ``1 - exp(-2 d^2)``, by reflection at the end, differs from one by 3e-4."""
+
     @property
     def n_columns(self) -> int:
         """Number of columns."""
@@ -42,8 +46,14 @@ class Smooth(Expansion):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """The inner half of what lies between the training inputs and the ends of the interval."""
-        end = 0.5 * (1.0 + self.half_width)
+        """What is two length-scales away from the ends of the interval.
+
+        At least the inner half of what lies between the training inputs and the ends: with long
+        length-scales the variance there is below that of the prior.
+        """
+        end = max(
+            0.5 * (1.0 + self.half_width), self.half_width - self.end_distance * self.length_scale
+        )
         return -end, end
 
     @property

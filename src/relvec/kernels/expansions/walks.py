@@ -16,17 +16,20 @@ __all__ = ["SlopeWalk", "Walk"]
 
 @dataclass(frozen=True, kw_only=True)
 class Walk(Expansion):
-    """Wiener process: a level that wanders without returning, ``min(t, t')`` with ``t = u + 1``.
+    """Wiener process: a level that wanders without returning, ``min(t, t')``, ``t = u - start``.
 
     It predicts that the present level stays, with a variance that grows linearly. The columns are
-    those of its Karhunen-Loève expansion on ``[0, span]``.
+    those of its Karhunen-Loève expansion on ``[0, span]``. With an intercept of flat prior the
+    evidence does not depend on `start`, but only after it can the level differ from the first one.
     """
 
     symbol: ClassVar[str] = "RW"
 
     n_terms: int = 110
     span: float = 2.7
-    """Length of the interval; the training inputs have ``t`` in [0, 2]."""
+    """Length of the interval; the training inputs have ``u`` in [-1, 1]."""
+    start: float = -1.0
+    """Where the process begins, at zero."""
 
     @property
     def n_columns(self) -> int:
@@ -36,7 +39,7 @@ class Walk(Expansion):
     @property
     def reach(self) -> tuple[float, float]:
         """The interval of the expansion; before its start the process is zero."""
-        return -1.0, self.span - 1.0
+        return self.start, self.start + self.span
 
     @property
     def _frequencies(self) -> Vector:
@@ -44,8 +47,8 @@ class Walk(Expansion):
         return (orders - 0.5) * (np.pi / self.span)
 
     def _time(self, U: Matrix) -> Vector:
-        """Return the time since the start of the record, before which the process is zero."""
-        return np.maximum(self._select(U) + 1.0, 0.0)
+        """Return the time since the start, before which the process is zero."""
+        return np.maximum(self._select(U) - self.start, 0.0)
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate ``sqrt(2 / span) sin(omega t) / omega``."""

@@ -21,6 +21,7 @@ from relvec.learning.structures.arbiter import (
     split_folds,
 )
 from relvec.learning.structures.columns import ColumnStore
+from relvec.learning.structures.fast_search import FastSeriesSearch
 from relvec.learning.structures.forecast import FittedMember, Forecaster
 from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import Scaling, SearchRows, TransformedTarget
@@ -28,6 +29,7 @@ from relvec.learning.structures.score import Scored
 from relvec.learning.structures.search import SeriesSearch
 from relvec.learning.structures.stacking import stack_densities, stack_means
 from relvec.learning.structures.structure import Structure
+from relvec.learning.structures.table_search import TableSearch
 from relvec.learning.structures.transforms import find_possible_transforms
 from relvec.learning.structures.tuning import SearchTuning
 from relvec.learning.structures.watch import Watch
@@ -193,21 +195,20 @@ class KernelConstruction:
         self, scaling: Scaling, rows: SearchRows, y: Vector, weight: Vector | None
     ) -> list[Search]:
         """Return one search for each transform that suits the targets."""
+        possible = find_possible_transforms(y, self.transforms)
+        targets = [TransformedTarget.of(each, y, weight) for each in possible.values()]
+        if rows.U.shape[1] > 1:
+            return [
+                TableSearch(rows, target, weight, self.allowed, self.tuning, self.watch)
+                for target in targets
+            ]
         scaled = None
         if self.periods is not None:
             scaled = [float(period / scaling.half_range[0]) for period in self.periods]
-        possible = find_possible_transforms(y, self.transforms)
+        kind = FastSeriesSearch if self.tuning.is_fast else SeriesSearch
         return [
-            SeriesSearch(
-                rows,
-                TransformedTarget.of(transform, y, weight),
-                weight,
-                self.allowed,
-                scaled,
-                self.tuning,
-                self.watch,
-            )
-            for transform in possible.values()
+            kind(rows, target, weight, self.allowed, scaled, self.tuning, self.watch)
+            for target in targets
         ]
 
     def _run_all(self, searches: Sequence[Search]) -> list[Search]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from relvec._linalg import inverse_diagonal_from_cholesky, solve_lower
 from relvec._typing import BoolArray, Vector
-from relvec.evidence import factorise, gaussian_objective
+from relvec.evidence import Factor, factorise, gaussian_objective
 from relvec.kernels.expansions import Harmonics, Smooth
 from relvec.learning.ascent import ascend
 from relvec.learning.structures.columns import ColumnStore, Design
@@ -39,6 +39,27 @@ def find_used_columns(log_variance: Vector, log_noise: float) -> BoolArray:
     return used
 
 
+class _Factorised(NamedTuple):
+    used: BoolArray
+    noise: float
+    factor: Factor
+    whitened: Vector
+    """``L^-1 Phi't`` with the Cholesky factor ``L`` of ``G + Lam``."""
+    quadratic: float
+    value: float
+    """Log evidence."""
+
+
+def _factorise(design: Design, log_variance: Vector, log_noise: float) -> _Factorised:
+    used = find_used_columns(log_variance, log_noise)
+    noise, lam = math.exp(log_noise), np.exp(log_noise - log_variance[used])
+    factor = factorise(design.gram[np.ix_(used, used)], lam)
+    whitened = solve_lower(factor.lower, design.correlation[used])
+    quadratic = design.target_ss - float(whitened @ whitened)
+    value = gaussian_objective(design.n_samples, quadratic, factor.log_det, noise)
+    return _Factorised(used, noise, factor, whitened, quadratic, value)
+
+
 def compute_evidence(design: Design, log_variance: Vector, log_noise: float) -> Evidence:
     """Compute the log evidence of prior variances ``v`` and noise variance, with derivatives.
 
@@ -50,12 +71,7 @@ def compute_evidence(design: Design, log_variance: Vector, log_noise: float) -> 
 
     These are MacKay's statistics; the derivative in a variance that columns share is their sum.
     """
-    used = find_used_columns(log_variance, log_noise)
-    noise, lam = math.exp(log_noise), np.exp(log_noise - log_variance[used])
-    factor = factorise(design.gram[np.ix_(used, used)], lam)
-    whitened = solve_lower(factor.lower, design.correlation[used])
-    quadratic = design.target_ss - float(whitened @ whitened)
-    value = gaussian_objective(design.n_samples, quadratic, factor.log_det, noise)
+    used, noise, factor, whitened, quadratic, value = _factorise(design, log_variance, log_noise)
     mean = solve_lower(factor.lower, whitened, transposed=True)
     gamma = 1.0 - factor.lam * inverse_diagonal_from_cholesky(factor.lower)
     squares = factor.lam * mean**2 / noise
@@ -91,10 +107,11 @@ class StructureFitter:
 
     store: ColumnStore
     spacing: float
+    noise_bounds: tuple[float, float] = (-12.0, 1.5)
+    """Bounds of the log noise variance; targets have variance one. Equal bounds hold it."""
 
-    noise_bounds = (-12.0, 1.5)
     variance_bounds = (-16.0, 7.0)
-    """Bounds of log variances; targets have variance one."""
+    """Bounds of log variances."""
 
     def fit(self, structure: Structure, max_iter: int) -> Structure:
         """Return the structure with the parameters of largest evidence times prior density."""
@@ -127,7 +144,7 @@ class StructureFitter:
         """Compute the log evidence at the parameters of a structure."""
         design = self.store.design(structure)
         log_variance = design.log_variances(structure)
-        return compute_evidence(design, log_variance, structure.log_noise).value
+        return _factorise(design, log_variance, structure.log_noise).value
 
     def _list_densities(self, structure: Structure) -> list[_Density]:
         """Return prior density and bounds of each parameter of a structure."""

@@ -13,6 +13,7 @@ from relvec.kernels.expansions import (
     Harmonics,
     Kink,
     Line,
+    Product,
     SlopeWalk,
     Smooth,
     Step,
@@ -290,6 +291,21 @@ class Grammar:
                     start = component.log_variance + 2.0 * (kind is SlopeWalk)
                     yield structure.with_replaced(place, self.trend(kind, start))
 
+    def list_simplifications(self, structure: Structure) -> list[Structure]:
+        """Return the structure with one factor less in a product, or with a parabola as trend."""
+        simpler = []
+        for place, component in enumerate(structure.components):
+            # The first factor, such as a season, is what the others modulate.
+            for left_out in range(1, len(component.factors)):
+                factors = component.factors[:left_out] + component.factors[left_out + 1 :]
+                reduced = Component(Product(factors), component.log_variance)
+                simpler.append(structure.with_replaced(place, reduced))
+            if component.kinds in ((Smooth,), (Walk,), (SlopeWalk,)):
+                others = structure.without(place).components
+                rest = [each for each in others if set(each.kinds) != {Line}]
+                simpler.append(structure.with_components([*rest, self.line(), self.quadratic()]))
+        return [each for each in simpler if self.allows(each) and not _repeats_trends(each)]
+
     # ------------------------------------------------------------------ alternatives
 
     def list_trend_alternatives(self, structure: Structure) -> list[Structure]:
@@ -336,6 +352,12 @@ class Grammar:
     def key(structure: Structure) -> tuple[str, ...]:
         """Identify a structure up to its continuous parameters; periods and locations count."""
         return tuple(sorted(map(_component_key, structure.components)))
+
+
+def _repeats_trends(structure: Structure) -> bool:
+    """Whether two components without a period are of the same kind."""
+    kinds = [each.kinds for each in structure.components if Harmonics not in each.kinds]
+    return len(set(kinds)) < len(kinds)
 
 
 def _component_key(component: Component) -> str:

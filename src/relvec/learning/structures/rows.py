@@ -14,6 +14,11 @@ from relvec.learning.structures.transforms import OutputTransform
 __all__ = ["OutputScaling", "Scaling", "SearchRows", "TransformedTarget"]
 
 
+GRID_TOLERANCE = 0.1
+"""Median distance of gaps from multiples of the smallest one, below which inputs lie on a grid. It
+is 0.25 if gaps have nothing to do with each other."""
+
+
 class Scaling(NamedTuple):
     """Linear map of each feature to [-1, 1] over the training rows."""
 
@@ -111,14 +116,21 @@ class SearchRows:
 
     @cached_property
     def spacing(self) -> float:
-        """Median gap between neighbouring inputs."""
+        """Median gap between neighbouring inputs; zero for several features, which have none."""
+        if self.U.shape[1] > 1:
+            return 0.0
         return max(float(np.median(self._gaps)), 2.0 / 4000.0)
 
     @cached_property
     def smallest_spacing(self) -> float:
-        """Gap that 2 % of all gaps do not exceed.
+        """Step of the grid that the inputs lie on, or the median gap if they do not lie on one.
 
-        If rows are missing from a regular grid, periods down to twice the spacing of the grid can
-        be seen, which is less than twice the median gap.
+        If rows are missing from a regular grid, periods down to twice its step can be seen, which
+        is less than twice the median gap. Inputs at random have no such limit, but the more
+        frequencies are searched, the more of them fit noise.
         """
-        return max(float(np.quantile(self._gaps, 0.02)), 2.0 / 6000.0)
+        # The step is a gap that 2 % of all gaps do not exceed, up to rounding of the inputs.
+        step = float(np.quantile(self._gaps, 0.02))
+        steps = self._gaps / step
+        is_grid = np.median(np.abs(steps - np.round(steps))) < GRID_TOLERANCE
+        return max(step if is_grid else float(np.median(self._gaps)), 2.0 / 6000.0)

@@ -51,14 +51,14 @@ class ScoreRule:
             return 0.5 * further * self.per_component
         return self.per_component + further * self.per_factor
 
-    def parameter_penalty(self, component: Component) -> float:
-        """Return the penalty on the parameters of a component."""
+    def component_penalty(self, component: Component) -> float:
+        """Return the penalty of a component: of its parameters, and of its choice."""
         fitted = 0.5 * len(component.vector) * math.log(self.n_samples)
-        return fitted + component.count_log_choices(self.n_samples)
+        searched = component.count_log_choices(self.n_samples)
+        return fitted + searched + self.structure_penalty(component)
 
     def __call__(self, fitted: Structure) -> Scored:
         """Return a fitted structure with its score."""
         penalty = 0.5 * math.log(self.n_samples)  # of the noise variance
-        for component in fitted.components:
-            penalty += self.parameter_penalty(component) + self.structure_penalty(component)
+        penalty += math.fsum(map(self.component_penalty, fitted.components))
         return Scored(fitted, fitted.objective + self.log_jacobian - penalty)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from relvec.kernels.expansions import Expansion, Harmonics, Kink, Product, Step
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.fit import StructureFitter
 from relvec.learning.structures.grammar import Grammar, log_start, period_of
+from relvec.learning.structures.memory import Keyed, StructureMemory, by_score
 from relvec.learning.structures.periods import PeriodFinder
 from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import SearchRows, TransformedTarget
@@ -21,16 +21,12 @@ from relvec.learning.structures.score import Scored, ScoreRule
 from relvec.learning.structures.structure import Component, Structure
 from relvec.learning.structures.tuning import SearchTuning
 from relvec.learning.structures.watch import Watch
-from relvec.solvers import Progress
 
 __all__ = ["SeriesSearch"]
 
-by_score = attrgetter("score")
-Keyed = dict[tuple[str, ...], Scored]
-
 
 @dataclass
-class SeriesSearch:
+class SeriesSearch(StructureMemory):
     """Search for the structure of a series under one transform of the targets.
 
     Parameters
@@ -83,6 +79,10 @@ class SeriesSearch:
         else:
             self.periods = self.period_finder.find_periods(self.target.values)
 
+    def key(self, structure: Structure) -> tuple[str, ...]:
+        """Identify a structure; periods and locations count."""
+        return self.grammar.key(structure)
+
     # ------------------------------------------------------------------ search
 
     def run(self) -> None:
@@ -92,13 +92,14 @@ class SeriesSearch:
         if len(self.found) == 1:
             seeds = self.grammar.make_seeds(self.periods[: tuning.n_seed_periods])
             screened = sorted(self._screen(seeds), key=by_score, reverse=True)
-            settled = [self.settle(each.structure) for each in screened[: tuning.beam + 1]]
-            # With an inexact period, products that correct its drift would seem to be needed.
-            self._polish_periods(max(settled, key=by_score, default=null))
+            for each in screened[: tuning.beam + 1]:
+                self.settle(each.structure)
+        # With an inexact period, products that correct its drift would seem to be needed.
+        self._polish_periods(self.list_best(1)[0])
         # Of an earlier run that was ended, the best structures are where the search goes on.
         beam = list(dict.fromkeys([*self.list_best(tuning.beam), null]))
         for level in range(tuning.max_levels):
-            changes = (change for each in beam for change in self._list_changes(each.structure))
+            changes = (change for each in beam for change in self._list_neighbours(each.structure))
             pool = sorted(self._screen(changes), key=by_score, reverse=True)
             best_before = max(beam, key=by_score)
             settled = []
@@ -130,38 +131,16 @@ class SeriesSearch:
         """Return the structure with other trends."""
         return self.grammar.list_trend_alternatives(structure)
 
-    def settle(self, structure: Structure, n_steps: int | None = None) -> Scored:
-        """Fit a structure well, and remember it."""
-        fitted = self._fit(structure, n_steps or self.tuning.n_settle_steps)
-        key = self.grammar.key(fitted.structure)
-        if key not in self.found or self.found[key].score < fitted.score:
-            self.found[key] = fitted
-        n_components = len(structure.components)
-        stage = str(self.target.transform)
-        self.watch.report(Progress(stage, self.n_fits, fitted.score, n_components))
-        return fitted
-
-    def _fit(self, structure: Structure, n_steps: int) -> Scored:
-        self.n_fits += 1
-        return self.rule(self.fitter.fit(structure, n_steps))
-
-    def _screen(self, structures: Iterable[Structure]) -> list[Scored]:
-        """Fit structures that were not settled yet by a few steps."""
-        screened = []
-        for structure in structures:
-            if self.watch.is_over:
-                break
-            if self.grammar.key(structure) not in self.found:
-                screened.append(self._fit(structure, self.tuning.n_screen_steps))
-        return screened
-
     def _drop_repetitions(self, pool: list[Scored]) -> list[Scored]:
         first: Keyed = {}
         for each in pool:
-            first.setdefault(self.grammar.key(each.structure), each)
+            first.setdefault(self.key(each.structure), each)
         return list(first.values())
 
     # ------------------------------------------------------------------ changes
+
+    def _list_neighbours(self, structure: Structure) -> list[Structure]:
+        return [*self._list_changes(structure), *self.grammar.list_simplifications(structure)]
 
     def _list_changes(self, structure: Structure) -> list[Structure]:
         posterior = ColumnPosterior(structure, self.store)
