@@ -109,12 +109,13 @@ def describe_forecast(model: Any) -> str:
     """Describe what averaged predictions assume beyond the data: trends, and transforms."""
     weights = [each.weight for each in model.structures_]
     used = [each for each in model.structures_ if each.weight > 0.0]
+    number = sum(weight >= LEAST_WEIGHT for weight in weights)
     if model.n_features_in_ > 1:
-        if len(used) == 1:
+        if number == 1:
             return ""
         return (
-            f"Predictions are averages over {len(used)} structures; the largest weight is "
-            f"{100.0 * max(weights):.0f} %."
+            f"Predictions average {number} structures; the largest weight is "
+            f"{_percent(max(weights))}."
         )
     trends = _sum_weights((describe_trend(each.structure), each.weight) for each in used)
     transforms = _sum_weights((SCALES[each.transform], each.weight) for each in used)
@@ -123,7 +124,6 @@ def describe_forecast(model: Any) -> str:
     else:
         listed = [f"{_percent(weight)} on {name}" for name, weight in trends]
         listed[0] = listed[0].replace("% on", "% of their weight is on")
-        number = sum(weight >= LEAST_WEIGHT for weight in weights)
         text = f"Forecasts average {number} structures: {join_words(listed)}."
     if len(transforms) > 1:
         listed = [f"{name} {_percent(weight)}" for name, weight in transforms]

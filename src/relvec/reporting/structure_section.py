@@ -60,9 +60,9 @@ def _tabulate_structures(model: Any) -> str:
             f" {len(ranked) - len(shown)} more structures have {100.0 * left:.0f} % of the weight."
         )
     return (
-        '<div class="card across"><p class="caption">Structures by score: log evidence less half '
-        "the logarithm of the number of rows for each parameter and less the log prior odds of the "
-        "structure, in nats. Margin: distance from the best one; less than 5 nats do not decide. "
+        '<div class="card across"><p class="caption">Structures by score: log evidence '
+        "less penalties for parameters and for the choice of the structure, in nats. Margin: "
+        "distance from the best one; less than 5 nats do not decide. "
         "Held-out values are of structures that were chosen on all rows, so they compare "
         "structures and are too optimistic for new data. Weight: in averaged predictions."
         f"{more}</p><table><thead><tr><th>structure</th>{cells}</tr></thead>"
