@@ -116,6 +116,8 @@ EXAMPLES = [
     "digits_relevance_vectors.py",
     "feature_selection.py",
     "wine_features.py",
+    "kernel_search.py",
+    "kernel_search_table.py",
     "density.py",
     "bump_hunt.py",
     "denoising.py",

@@ -148,6 +148,34 @@ def test_feature_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.slow
+def test_kernel_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "series.png"
+    runpy.run_path(str(EXAMPLES / "kernel_search.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    text = capsys.readouterr().out
+    assert re.findall(r"periods in years: \[([\d.]+)\]", text) == ["1.0", "1.0"]
+    found = re.findall(r"RMSE of the 36 months ahead ([\d.]+), coverage (\d+)%", text)
+    # The noise of the first has standard deviation 0.03 * 450, that of the second 0.3.
+    for (rmse, coverage), noise in zip(found, (13.5, 0.3), strict=True):
+        assert float(rmse) < 2.0 * noise
+        assert float(coverage) > 80.0
+
+
+@pytest.mark.slow
+def test_kernel_search_of_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "new" / "table.png"
+    runpy.run_path(str(EXAMPLES / "kernel_search_table.py"))["main"](path)
+    assert path.stat().st_size > 10_000
+    text = capsys.readouterr().out
+    assert "structure: LIN(x3) + LIN(x4) + SE(x0, x1) + SE(x2)" in text
+    (found,) = re.findall(r"error of the function ([\d.]+), noise 1.00, estimated ([\d.]+)", text)
+    assert float(found[0]) < 0.5
+    assert float(found[1]) == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.slow
 def test_density(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "new" / "density.png"

@@ -36,6 +36,9 @@ WRONG = [
     ("cross_validation", []),
     ("cross_validation", {"folds": 5, "models": {"linear": {"rmse": 3}}}),
     ("cross_validation", {"folds": 5, "models": {"linear": {"rmse": {"mean": 3}}}}),
+    ("held_out", 3),
+    ("held_out", {"rows": 12, "models": {"search": 5}}),
+    ("held_out", {"rows": 12, "models": {"search": {"rmse": "small"}}}),
     ("notes", "none"),
     ("relevance_vector_rows", 4),
 ]

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from relvec import (
+    KernelSearchRegressor,
     RVMRegressor,
     SampledRVMClassifier,
     SampledRVMRegressor,
@@ -28,6 +29,7 @@ EVERY_CHECK = [
     RVMRegressor(),
     RVMRegressor("precomputed"),
     SparseBayesRegressor(LinearBasis(), prior="ric", low_memory=True),
+    KernelSearchRegressor(effort="fast"),
 ]
 OTHERS = [
     RVMRegressor("matern52", prior="bic", effort="fast"),
@@ -49,6 +51,8 @@ OTHERS = [
     SparseBayesRegressor(KernelBasis() + LinearBasis()),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), precision="tied"),
     SparseBayesRegressor(KernelBasis() + LinearBasis(), length_scales="ard"),
+    KernelSearchRegressor(),
+    KernelSearchRegressor(mode="interpretable"),
 ]
 
 # The checks fit targets without noise, targets that are noise and repeated rows; a warning is then

@@ -71,6 +71,7 @@ REFUSED = {
     "sampled_rvm": "differ from draw to draw.* evidence_model_, instead; or fit with sample_length",
     "sampled_linear": "Export the mean alone, with std=False .* or the model of highest evidence",
     "sampled_two": "averages probabilities .* Export the model of highest evidence, evidence_m",
+    "kernel_search_shapes": "KernelSearchRegressor cannot be exported.* store them as a table",
     "denoiser": "SmoothDenoiser cannot be exported",
 }
 

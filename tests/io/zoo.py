@@ -30,6 +30,7 @@ import relvec.published as published
 import relvec.solvers as S
 from relvec import (
     DRVMRegressor,
+    KernelSearchRegressor,
     PFCVMClassifier,
     RVMClassifier,
     RVMRegressor,
@@ -80,6 +81,8 @@ NEW = np.vstack([_rng.normal(size=(40, 3)), 30.0 * _rng.normal(size=(10, 3))])
 _NOISE = np.random.default_rng(5).normal(size=60)
 LINE = np.arange(64.0)[:, None]
 WAVE = np.sin(LINE[:, 0] / 5.0) + 0.1 * _rng.normal(size=64)
+_NOISE_OF_LINE = 0.1 * np.random.default_rng(6).normal(size=64)
+MONTHS = np.arange("2020-01", "2024-01", dtype="datetime64[M]").astype("datetime64[D]")
 TEXTS = [a + b + c for a in "abcd" for b in ("", "ab", "dd") for c in "abcd"]
 SQUARE = np.exp(-0.2 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
 FRAME = pd.DataFrame(
@@ -352,6 +355,26 @@ _MAKERS = {
         SparseBayesDensity((0, None)).fit(np.exp(X[:, :1])),
         NEW[:, :1],
     ),
+    "kernel_search_dates": lambda: (
+        KernelSearchRegressor(effort="fast").fit(
+            MONTHS,
+            np.exp(
+                0.03 * np.arange(48) + 0.4 * np.sin(np.arange(48) * np.pi / 6) + 0.05 * _NOISE[:48]
+            ),
+        ),
+        MONTHS + np.timedelta64(400, "D"),
+    ),
+    "kernel_search_shapes": lambda: (
+        KernelSearchRegressor(
+            factors=("step", "kink", "linear"), transforms=("identity",), mode="interpretable"
+        ).fit(LINE, 3.0 * (LINE[:, 0] > 20) + np.maximum(LINE[:, 0] - 40, 0) + _NOISE_OF_LINE),
+        LINE + 5.0,
+    ),
+    "kernel_search_table": lambda: (KernelSearchRegressor().fit(X, Y), NEW),
+    "kernel_search_sparse": lambda: (
+        KernelSearchRegressor(effort="fast").fit(LINE, WAVE).sparse_model(),
+        LINE,
+    ),
     "denoiser": lambda: (SmoothDenoiser().fit(_signal()), _signal()),
     "denoiser_plain": lambda: (SmoothDenoiser(mode="plain").fit(_signal()), _signal()),
     "denoiser_cosine": lambda: (
@@ -413,11 +436,15 @@ def answers(model, inputs) -> list[np.ndarray]:
         (
             RVMRegressor,
             DRVMRegressor,
+            KernelSearchRegressor,
             SparseBayesCountRegressor,
             SparseBayesRegressor,
             SampledRVMRegressor,
             SampledSparseBayesRegressor,
         ),
     ):
-        predicted += [model.predict(inputs, return_std=True)[1], model.sample_y(inputs, 2)]
+        predicted += [
+            model.predict(inputs, return_std=True)[1],
+            model.sample_y(inputs, 2, random_state=0),
+        ]
     return [np.asarray(each) for each in predicted]

@@ -15,7 +15,17 @@ from relvec.cli.limits import CURRENT_LIMITS, LIMITS
 
 __all__ = ["COMMANDS", "app"]
 
-COMMAND_ORDER = ("fit", "predict", "score", "inspect", "compare", "denoise", "density", "export")
+COMMAND_ORDER = (
+    "fit",
+    "predict",
+    "forecast",
+    "score",
+    "inspect",
+    "compare",
+    "denoise",
+    "density",
+    "export",
+)
 """Order of the commands in the help text; the others follow alphabetically."""
 
 

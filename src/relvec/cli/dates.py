@@ -11,7 +11,9 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import polars as pl
 
-__all__ = ["days_since_epoch", "format_day", "has_dates", "parse_days"]
+from relvec.cli.errors import CommandError
+
+__all__ = ["as_times", "days_since_epoch", "format_day", "has_dates", "parse_days"]
 
 EPOCH = date(1970, 1, 1)
 DATE_TIME = re.compile(
@@ -54,6 +56,28 @@ def parse_days(text: pl.Series) -> tuple[pl.Series, int | None]:
     days = pl.Series(text.name, found, dtype=pl.Float64)
     bad = days.is_null() & text.is_not_null()
     return days, bad.arg_true().item(0) if bad.any() else None
+
+
+def as_times(days: pl.Series, *, first_row: int = 1) -> pl.Series:
+    """Convert days since 1970-01-01 to dates and times.
+
+    Raises
+    ------
+    CommandError
+        If one is missing; the message names the row.
+
+    Examples
+    --------
+    >>> as_times(pl.Series("day", [1.5])).to_list()
+    [datetime.datetime(1970, 1, 2, 12, 0)]
+    """
+    missing = days.is_null().arg_true()
+    if len(missing):
+        raise CommandError(
+            f"Column '{days.name}' must contain dates, but row {first_row + missing.item(0)} has "
+            "none. Remove the rows without a date."
+        )
+    return (days * 86_400e6).round().cast(pl.Int64).cast(pl.Datetime("us"))
 
 
 def _parse_date(text: str) -> float | None:

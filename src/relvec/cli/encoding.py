@@ -46,7 +46,8 @@ def build_encoder(columns: list[Column], n_rows: int) -> ColumnTransformer:
            [3.5, 1. , 0. , 1. ],
            [4. , 0. , 1. , 0. ]])
     """
-    numbers = [column.name for column in columns if column.kind != "category"]
+    numbers = [column.name for column in columns if column.kind in ("number", "date")]
+    times = [column.name for column in columns if column.kind == "time"]
     categories = [column.name for column in columns if column.kind == "category"]
     fraction, min_rows = LIMITS.rare_fraction, LIMITS.rare_rows
     # categories below this frequency (a fraction, or a number of rows) share one column
@@ -55,6 +56,8 @@ def build_encoder(columns: list[Column], n_rows: int) -> ColumnTransformer:
     if numbers:
         imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
         parts.append(("numbers", imputer, numbers))
+    if times:
+        parts.append(("times", "passthrough", times))
     if categories:
         one_hot = OneHotEncoder(
             handle_unknown="ignore", min_frequency=min_frequency, sparse_output=False
@@ -136,6 +139,8 @@ def _encoded_features(encoder: ColumnTransformer) -> Iterator[_EncodedFeature]:
     for kind, part, names in encoder.transformers_:
         if kind == "numbers":
             yield from _numeric_features(part, names)
+        elif kind == "times":
+            yield from (_EncodedFeature(name, name) for name in names)
         elif kind in CATEGORY_STEPS:
             yield from _category_features(part, names)
 

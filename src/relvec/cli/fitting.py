@@ -24,6 +24,7 @@ from relvec.cli.problem import Problem, define_problem
 from relvec.cli.rates import mean_rate, poisson_steps
 from relvec.cli.reading import read_blocks
 from relvec.cli.sampling import REMEDIES, SampleRequest, describe_sampling
+from relvec.cli.searching import SearchRequest, check_time, fit_search
 from relvec.cli.sources import find_source
 from relvec.cli.subsampling import draw_rows
 from relvec.cli.summaries.fit import fit_summary
@@ -76,6 +77,7 @@ class FitRequest:
     max_rows: int = LIMITS.max_rows
     noise: NoiseRequest = field(default_factory=NoiseRequest)
     sample: SampleRequest = field(default_factory=SampleRequest)
+    search: SearchRequest = field(default_factory=SearchRequest)
     folds: int = 5
     with_cv: bool = True
     seed: int = 0
@@ -95,6 +97,7 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         models.make_model(request.model, "regression", 0, 0)
     request.noise.check()
     request.sample.check(request.model, request.task, request.noise)
+    request.search.check(request)
     console.option_names = {
         "fit(X, y, noise_variance=...)": "--noise-variance COLUMN",
         **REMEDIES,
@@ -105,24 +108,31 @@ def fit_command(console: CommandConsole, request: FitRequest) -> None:
         delimiter=request.delimiter,
         decimal_comma=request.decimal_comma,
     )
+    rows = draw_rows(
+        read_blocks(source),
+        source,
+        target=request.target,
+        max_rows=request.max_rows,
+        seed=request.seed,
+    )
+    search = request.search
+    check_time(search, request.target, rows.frame.columns, source)
     problem = define_problem(
-        draw_rows(
-            read_blocks(source),
-            source,
-            target=request.target,
-            max_rows=request.max_rows,
-            seed=request.seed,
-        ),
+        rows,
         source,
         console,
         target=request.target,
-        task=request.task,
-        features=request.features,
+        task="regression" if search.is_requested else request.task,
+        features=request.features if search.time is None else [search.time],
         drop=request.drop,
         categorical=request.categorical,
         max_categories=request.max_categories,
         row_column=request.noise.find_row_column(request.target, request.features),
+        is_search=search.is_requested,
     )
+    if search.is_requested:
+        fit_search(problem, request, console)
+        return
     request.noise.check_task(problem.task)
     request.sample.check_task(problem.task)
     request.sample.note_transform(problem, console)

@@ -9,12 +9,15 @@ import numpy as np
 import relvec.io
 from relvec.cli.console import CommandConsole, terminal_width
 from relvec.cli.encoding import encoded_columns
+from relvec.cli.errors import UsageError
 from relvec.cli.limits import LIMITS
 from relvec.cli.model_file import StoredModel, load_model
 from relvec.cli.sampling import list_diagnostics
+from relvec.cli.search_facts import describe_search, is_search
 from relvec.cli.summaries.fit import cv_tables, headline, importance_parts, model_lines
 from relvec.cli.summaries.parts import format_number, format_size, key_values, legend, table
 from relvec.cli.summaries.sampling import diagnostics_parts, inclusion_chart
+from relvec.cli.summaries.search import held_out_parts, search_parts, structure_lines
 from relvec.describing import (
     is_sampled,
     list_basis_inclusion,
@@ -41,6 +44,10 @@ def inspect_command(console: CommandConsole, path: str, *, with_vectors: bool) -
     }
     if is_sampled(stored.model):
         facts["diagnostics"] = list_diagnostics(stored.model)
+    if is_search(stored.model):
+        facts["search"] = describe_search(stored.model, feature_names(stored))
+    if with_vectors and is_search(stored.model):
+        raise UsageError("--vectors lists kernels and terms; this model has components, as shown.")
     if with_vectors:
         facts["vectors"] = vector_table(stored)
     console.report(facts, lambda: _summarise(stored, facts))
@@ -108,8 +115,9 @@ def _summarise(stored: StoredModel, facts: dict[str, Any]) -> list[Any]:
     parts: list[Any] = []
     if stored.takes_tables:
         lines.append(("problem", headline(about)))
-        lines += model_lines(about)
+        lines += structure_lines(facts["search"]) if "search" in facts else model_lines(about)
         parts.append(_tabulate_columns(stored))
+        parts += held_out_parts(about) if "held_out" in about else []
         if "sampling" in about:
             parts += inclusion_chart(about)
         if about.get("cross_validation"):
@@ -118,6 +126,8 @@ def _summarise(stored: StoredModel, facts: dict[str, Any]) -> list[Any]:
     else:
         lines += [(name, _format_attribute(value)) for name, value in facts["fitted"].items()]
         lines.append(("features", ", ".join(feature_names(stored)[:20])))
+    if "search" in facts:
+        parts += search_parts(facts["search"])
     if "diagnostics" in facts:
         parts += diagnostics_parts(facts["diagnostics"])
     if "vectors" in facts:

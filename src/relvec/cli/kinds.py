@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from relvec.cli.dates import days_since_epoch, format_day, has_dates, parse_days
+from relvec.cli.dates import as_times, days_since_epoch, format_day, has_dates, parse_days
 from relvec.cli.errors import CommandError
 from relvec.cli.limits import LIMITS
 
@@ -46,7 +46,8 @@ class Column:
     Parameters
     ----------
     name : str
-    kind : {"number", "date", "category"}
+    kind : {"number", "date", "time", "category"}
+        Dates are days since `origin` for the model; times, of series, are dates for it too.
     categories : list of str
         Different values of a category column, the most frequent first.
     n_missing : int
@@ -421,9 +422,10 @@ def prepare_columns(
         if column.kind == "category":
             ready.append(as_categories(series))
             continue
-        if column.kind == "date":
+        if column.kind in ("date", "time"):
             days, bad = parse_days(cleaned(series) if series.dtype == pl.String else series)
-            numbers, what = days - days_since_epoch(column.origin), "dates in the form 2019-01-31"
+            origin = days_since_epoch(column.origin) if column.kind == "date" else 0.0
+            numbers, what = days - origin, "dates in the form 2019-01-31"
         else:
             (numbers, bad), what = as_numbers(series), "numbers"
         if bad is not None:
@@ -431,5 +433,8 @@ def prepare_columns(
                 f"Column '{column.name}' must contain {what}, but row {first_row + bad} has "
                 f"{str(series.item(bad))!r}. Correct it, or leave it empty if the value is missing."
             )
-        ready.append(numbers.fill_null(float("nan")))
+        if column.kind == "time":
+            ready.append(as_times(numbers, first_row=first_row))
+        else:
+            ready.append(numbers.fill_null(float("nan")))
     return pl.DataFrame(ready)

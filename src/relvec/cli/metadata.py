@@ -173,7 +173,7 @@ def _is_column(value: Any) -> bool:
         value.get("categories", []), _is_text
     ):
         return False
-    return value.get("kind") in ("number", "category") or (
+    return value.get("kind") in ("number", "time", "category") or (
         value.get("kind") == "date" and _is_day(value.get("origin"))
     )
 
@@ -200,6 +200,15 @@ def _is_cross_validation(value: Any) -> bool:
         isinstance(value, dict)
         and _is_count(value.get("folds"))
         and _is_dict(value.get("models"), lambda model: _is_dict(model, is_summary))
+    )
+
+
+def _is_held_out(value: Any) -> bool:
+    """Whether a value describes how forecasts compare with the last rows of a series."""
+    return (
+        isinstance(value, dict)
+        and _is_count(value.get("rows"))
+        and _is_dict(value.get("models"), lambda model: _is_dict(model, _is_number))
     )
 
 
@@ -242,6 +251,7 @@ REQUIRED: dict[str, Callable[[Any], bool]] = {
 
 OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "noise_std": _is_number,
+    "held_out": _is_held_out,
     "permutation_importance": lambda value: _is_dict(value, _is_number),
     "cross_validation": _is_cross_validation,
     "notes": lambda value: _is_list(value, _is_text),

@@ -127,4 +127,6 @@ def model_title(name: str) -> str:
     for plain, sampled in SAMPLED.items():
         if name == sampled:
             return f"{MODELS[plain][1]}, sampled"
+    if name == "search":
+        return "kernel search"
     return MODELS[name][1] if name in MODELS else BASELINES.get(name, name)

@@ -38,6 +38,11 @@ class NoiseRequest:
     """Transform of the target; by default "auto" for positive skewed targets, else "none"."""
 
     @property
+    def is_requested(self) -> bool:
+        """Whether any option is given."""
+        return self != NoiseRequest()
+
+    @property
     def is_known(self) -> bool:
         """Whether a column contains the noise of each row."""
         return self.variance is not None or self.std is not None

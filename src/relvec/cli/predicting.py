@@ -63,7 +63,11 @@ class UnfamiliarValues:
                 new = values.filter(values.is_not_null() & ~values.is_in(column.categories))
                 if len(new):
                     self.categories.setdefault(column.name, Counter()).update(new.to_list())
-            elif not column.n_missing and (n_missing := int(values.is_nan().sum())):
+            elif (
+                column.kind != "time"
+                and not column.n_missing
+                and (n_missing := int(values.is_nan().sum()))
+            ):
                 self.missing[column.name] += n_missing
 
     def report(self, console: CommandConsole) -> None:

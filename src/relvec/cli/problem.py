@@ -92,6 +92,7 @@ def define_problem(
     categorical: Sequence[str] = (),
     max_categories: int = LIMITS.max_categories,
     row_column: RowColumn | None = None,
+    is_search: bool = False,
 ) -> Problem:
     """Choose the task and the columns; every automatic choice is printed as a note."""
     frame = rows.frame
@@ -118,7 +119,8 @@ def define_problem(
     _note_dropped_columns(dropped, source, console)
     if not columns:
         raise CommandError(f"{source.name} has no usable column to predict '{target}' from.")
-    _note_conversions(columns, frame, categorical, console)
+    if not (is_search and len(columns) == 1):  # the dates of a series remain dates
+        _note_conversions(columns, frame, categorical, console)
     table = prepare_columns(frame, columns)
     _note_duplicates(table, values, console)
     return Problem(

@@ -14,6 +14,7 @@ from relvec._checks import as_object_array, check_finite_input
 from relvec._typing import ArrayLike, Matrix, Vector
 
 __all__ = [
+    "check_numbers",
     "check_range",
     "read_noise_variance",
     "read_weight",
@@ -50,7 +51,7 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
         Validated targets. Only if `targets` is given.
     """
     if targets and options.get("y_numeric"):
-        _check_numbers(targets[0])
+        check_numbers(targets[0])
     is_numeric = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
     if not is_numeric and estimator._resolve_basis().accepts_objects:
         objects = as_object_array(X)
@@ -78,15 +79,18 @@ def validate_inputs(estimator: Any, X: Any, *targets: Any, **options: Any) -> An
     return validated
 
 
-def _check_numbers(y: Any) -> None:
-    """Raise if targets are texts that are not numbers."""
+def check_numbers(y: Any) -> None:
+    """Raise if targets are dates, or texts that are not numbers."""
     values = np.asarray(y)
+    if values.dtype.kind in "mM":
+        raise ValueError(f"y must contain numbers; got dates such as {values.flat[0]!s}.")
     if values.dtype.kind in "OUS":
         try:
             values.astype(np.float64)
         except ValueError:
+            value = values.astype(object).flat[0]
             raise ValueError(
-                f"y must contain numbers; got values such as {values.flat[0]!r}. For class labels "
+                f"y must contain numbers; got values such as {value!r}. For class labels "
                 "use RVMClassifier or another classifier."
             ) from None
         except TypeError:

@@ -85,29 +85,29 @@ class SearchPredictionMixin(SearchPartsMixin):
         return (mixture.centre, mixture.std) if return_std else mixture.centre
 
     def predict_distribution(self, X: Any, *, include_noise: bool = True) -> StructureMixture:
-        """Return the averaged predictive distributions of targets.
+        """Predict distributions of targets, from which all other predictions come.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs.
         include_noise : bool, default=True
-            Whether distributions are those of new targets, which include noise, or of the function.
+            Whether distributions are those of new targets, or of the function.
 
         Returns
         -------
-        distribution : StructureMixture
-            With quantiles, intervals, probabilities and log densities of each row.
+        mixture : object
+            With `quantile`, `interval`, `cdf`, `log_density` and `sample`, one value for each row.
 
         Examples
         --------
         >>> import numpy as np
         >>> from relvec import KernelSearchRegressor
-        >>> X = np.arange(60.0)[:, np.newaxis]
-        >>> y = 0.1 * X[:, 0] + np.sin(X[:, 0] / 2) + 0.1 * np.random.default_rng(0).normal(size=60)
-        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(X, y)
-        >>> distribution = model.predict_distribution([[66.0]])
-        >>> bool(np.allclose(distribution.quantile(0.5), model.predict([[66.0]])))
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> probability = model.predict_distribution([[50.0]]).cdf(np.array([5.0]))[0]
+        >>> bool(0.2 < probability < 0.8)
         True
         """
         check_is_fitted(self)
@@ -131,6 +131,17 @@ class SearchPredictionMixin(SearchPartsMixin):
         -------
         interval : ndarray of shape (n_samples, 2)
             Quantiles of the averaged distribution, in units of the target.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> low, high = model.predict_interval([[50.0]], coverage=0.95)[0]
+        >>> bool(low < 5.0 < high)
+        True
         """
         probability = check_probability("coverage", coverage)
         interval: Matrix = self.predict_distribution(X, include_noise=include_noise).interval(
@@ -151,6 +162,16 @@ class SearchPredictionMixin(SearchPartsMixin):
         Returns
         -------
         quantiles : ndarray of shape (n_samples, n_levels)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> model.predict_quantiles([[50.0], [60.0]], [0.1, 0.5, 0.9]).shape
+        (2, 3)
         """
         mixture = self.predict_distribution(X)
         each = [check_probability("levels", level) for level in np.atleast_1d(np.asarray(levels))]
@@ -170,6 +191,17 @@ class SearchPredictionMixin(SearchPartsMixin):
         -------
         log_density : ndarray of shape (n_samples,)
             Minus infinity for targets that a transform excludes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> likely, unlikely = model.log_predictive_density([[50.0], [50.0]], [5.0, 9.0])
+        >>> bool(likely > unlikely)
+        True
         """
         density: Vector = self.predict_distribution(X).log_density(np.asarray(y, dtype=np.float64))
         return density
@@ -189,6 +221,16 @@ class SearchPredictionMixin(SearchPartsMixin):
         Returns
         -------
         draws : ndarray of shape (n_samples_X, n_samples)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> model.sample_y([[50.0], [60.0]], n_samples=3, random_state=0).shape
+        (2, 3)
         """
         n_draws = check_integer("n_samples", n_samples, minimum=1)
         draws: Matrix = self.predict_distribution(X).sample(n_draws, random_state)
@@ -248,6 +290,20 @@ class SearchPredictionMixin(SearchPartsMixin):
         X : ndarray of shape (n_steps, 1)
             Inputs after the last training input; dates if the model was fitted to dates. Dates at
             the same day of consecutive months, quarters or years go on so.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> X = np.arange(40.0)[:, np.newaxis]
+        >>> y = 0.1 * X[:, 0] + 0.2 * np.random.default_rng(0).normal(size=40)
+        >>> model = KernelSearchRegressor(factors=("linear",)).fit(X, y)
+        >>> model.future_inputs(2).ravel()
+        array([40., 41.])
+        >>> months = np.datetime64("2020-01") + np.arange(40)
+        >>> ahead = KernelSearchRegressor(factors=("linear",)).fit(months, y).future_inputs(2)
+        >>> ahead.ravel().astype("datetime64[D]")
+        array(['2023-05-01', '2023-06-01'], dtype='datetime64[D]')
         """
         check_is_fitted(self)
         n_steps = check_integer("n_steps", n_steps, minimum=1)
@@ -256,6 +312,8 @@ class SearchPredictionMixin(SearchPartsMixin):
                 f"Steps ahead are defined for one input; the model has {self.n_features_in_}."
             )
         x = np.unique(self._construction.scaling.invert(self._construction.rows.U)[:, 0])
+        if len(x) < 2:
+            raise ValueError("All training inputs are equal, so steps ahead have no length.")
         if self.has_dates_:
             return continue_dates(from_days(x), n_steps)[:, np.newaxis]
         step = float(np.median(np.diff(x)))

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from relvec._checks import (
     check_bool,
@@ -24,7 +24,12 @@ from relvec._checks import (
     check_probability,
 )
 from relvec._typing import ArrayLike, Matrix, Vector
-from relvec.estimators._inputs import check_range, read_weight, warn_about_weights
+from relvec.estimators._inputs import (
+    check_numbers,
+    check_range,
+    read_weight,
+    warn_about_weights,
+)
 from relvec.estimators._notebook import NotebookMixin
 from relvec.estimators._options import check_options, option, with_options
 from relvec.estimators._plan import make_monitor
@@ -50,6 +55,9 @@ from relvec.learning.structures.construct import Construction
 from relvec.learning.structures.watch import Watch
 
 __all__ = ["KernelSearchRegressor"]
+
+NOT_STORED = ("_searches", "_rows", "_forecaster", "_best_forecaster", "structures_")
+"""Attributes that only a warm start needs, or that the construction determines."""
 
 
 def _check_fraction(name: str, value: Any) -> None:
@@ -248,12 +256,19 @@ class KernelSearchRegressor(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Matrix, Vector, Vector | None]:
         days = read_dates(X)
+        check_numbers(y)
         check_finite_input(y, "y")
+        options: dict[str, Any] = {
+            "dtype": np.float64,
+            "y_numeric": True,
+            "ensure_min_samples": 2,
+        }
         if days is None:
             check_finite_input(X, "X")
-        inputs, target = validate_data(
-            self, X if days is None else days, y, dtype=np.float64, y_numeric=True
-        )
+            inputs, target = validate_data(self, X, y, **options)
+        else:
+            self._check_columns(X, days, reset=True)
+            inputs, target = check_X_y(days, y, estimator=self, **options)
         self.has_dates_ = days is not None
         check_range("X", inputs)
         check_range("y", target)
@@ -272,20 +287,40 @@ class KernelSearchRegressor(
         if (days is not None) != self.has_dates_:
             given, fitted = ("dates", "numbers") if days is not None else ("numbers", "dates")
             raise ValueError(f"X contains {given}, but the model was fitted to {fitted}.")
-        if days is None:
+        with warnings.catch_warnings():
+            if self.n_features_in_ == 1:  # without a name the only column is known all the same
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            if days is not None or hasattr(X, "columns"):
+                self._check_columns(X, days, reset=False)
+            if days is not None:
+                return days
             check_finite_input(X, "X")
-        inputs: Matrix = validate_data(
-            self, X if days is None else days, dtype=np.float64, reset=False
+            inputs: Matrix = validate_data(self, X, dtype=np.float64, reset=False)
+            return inputs
+
+    def _check_columns(self, X: Any, days: Matrix | None, *, reset: bool) -> None:
+        """Check the number of features, and their names if they are in a data frame."""
+        named = X if hasattr(X, "columns") else days
+        validate_data(self, named, skip_check_array=True, reset=reset)
+
+    def _restore_members(self, found: Construction) -> None:
+        """Set what a construction determines at once; posteriors are computed when needed."""
+        self._construction = found
+        min_gamma = getattr(self, "_min_gamma", None)  # of a sparse model
+        if min_gamma is None:
+            self._forecaster = found.make_forecaster()
+            self._best_forecaster = found.make_best_forecaster()
+        else:
+            self._forecaster = self._best_forecaster = found.make_best_forecaster(min_gamma)
+        self.structures_: tuple[RankedStructure, ...] = rank_structures(
+            found, self._component_features
         )
-        return inputs
 
     def _set_attributes(self, found: Construction) -> None:
-        self._construction = found
-        self._forecaster = found.make_forecaster()
-        self._best_forecaster = found.make_best_forecaster()
+        self._min_gamma: float | None = None
+        self._restore_members(found)
         best, names = found.best, self._component_features
         structure, scale = best.structure, best.target.std**2
-        self.structures_: tuple[RankedStructure, ...] = rank_structures(found, names)
         fitted = self._best_forecaster.members[0]
         parts = fitted.predict_components(found.rows.U)
         total = max(float(np.average(best.target.values**2, weights=found.weight)), 1e-300)
@@ -380,19 +415,19 @@ class KernelSearchRegressor(
         """
         check_is_fitted(self)
         sparse = copy(self)
-        forecaster = self._construction.make_best_forecaster(
-            check_probability("min_gamma", min_gamma)
-        )
-        sparse._forecaster = sparse._best_forecaster = forecaster
-        posterior: Any = forecaster.members[0].posterior
+        sparse._min_gamma = check_probability("min_gamma", min_gamma)
+        sparse._restore_members(self._construction)
+        posterior: Any = sparse._forecaster.members[0].posterior
         sparse.n_columns_ = posterior.n_used
         sparse.effective_dof_ = float(posterior.well_determined.sum())
         return sparse
 
     def __getstate__(self) -> dict[str, Any]:
-        # what only a warm start needs
         return {
-            name: value
-            for name, value in super().__getstate__().items()
-            if name not in ("_searches", "_rows")
+            name: value for name, value in super().__getstate__().items() if name not in NOT_STORED
         }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_construction" in state:
+            self._restore_members(state["_construction"])

@@ -23,6 +23,7 @@ from relvec.estimators._output import FittedOutput
 from relvec.estimators._sampled import SampledMixin
 from relvec.estimators._sampled_output import SampledOutput
 from relvec.estimators.counts import SparseBayesCountRegressor
+from relvec.estimators.kernel_search import KernelSearchRegressor
 from relvec.io.formula import Block, Extrapolation, Formula, Member, PivotSet, Table
 from relvec.io.profiles import ExportError, read_kernel
 from relvec.io.sampled import average_functions, check_sampled
@@ -124,6 +125,13 @@ def _unwrap_pipeline(model: Any) -> tuple[Any, Vector, Vector]:
         raise ExportError(
             "SparseBayesCountRegressor cannot be exported: exported code has neither rates nor "
             "exposure. Use relvec.io.save, and predict in Python or by relvec predict."
+        )
+    if isinstance(last, KernelSearchRegressor):
+        raise ExportError(
+            "KernelSearchRegressor cannot be exported: it averages Gaussian processes, which "
+            "predict from all training rows. Use relvec.io.save, and predict in Python or by "
+            "relvec predict; or compute the predictions you need, for example for "
+            "model.future_inputs(n_steps), and store them as a table."
         )
     if not isinstance(last, BaseSparseBayesRegressor | BaseSparseBayesClassifier | SampledMixin):
         inner = getattr(last, "best_estimator_", None)

@@ -47,6 +47,7 @@ estimators._class_model.ClassModel estimators._class_model.ClassModelAverage
 estimators.classification.RVMClassifier estimators.classification.SparseBayesClassifier
 estimators.counts.SparseBayesCountRegressor
 estimators.denoising.SmoothDenoiser estimators.density.SparseBayesDensity
+estimators._search_results.StructureComponent estimators.kernel_search.KernelSearchRegressor
 estimators.regression.RVMRegressor estimators.regression.SparseBayesRegressor
 estimators.sampled_classification.SampledRVMClassifier
 estimators.sampled_classification.SampledSparseBayesClassifier
@@ -55,8 +56,7 @@ estimators.sampled_regression.SampledSparseBayesRegressor
 estimators.selection.DRVMRegressor estimators.selection.PFCVMClassifier
 kernels.expansions.base.Product kernels.expansions.periodic.Harmonics
 kernels.expansions.shapes.Kink kernels.expansions.shapes.Line kernels.expansions.shapes.Step
-kernels.expansions.smooth.Smooth
-kernels.expansions.walks.SlopeWalk kernels.expansions.walks.Walk
+kernels.expansions.smooth.Smooth kernels.expansions.walks.SlopeWalk kernels.expansions.walks.Walk
 laplace.pairs.PairPosterior
 likelihoods.bernoulli.Bernoulli likelihoods.negative_binomial.NegativeBinomial
 likelihoods.poisson.Poisson likelihoods.softmax.Softmax
@@ -66,12 +66,17 @@ learning.density.margins.ExponentialMargin learning.density.margins.LogNormalMar
 learning.density.margins.NormalMargin learning.density.margins.StudentMargin
 learning.density.margins.TwoNormalsMargin learning.density.margins.UniformMargin
 likelihoods.robust_noise.ContaminatedNoise likelihoods.robust_noise.StudentNoise
+likelihoods.transforms.IdentityTransform
 likelihoods.transforms.LogTransform likelihoods.transforms.YeoJohnsonTransform
 learning.learnt.LearntLengthScales learning.length_scale_uncertainty.ScaleUncertainty
 learning.length_scales.LengthScaleLearner
 learning.noise_dictionary.Level learning.noise_dictionary.NoiseCoordinates
 learning.noise_dictionary.NoiseDictionary learning.noise_dictionary.NoiseTuning
 learning.noise_variance.HeteroscedasticNoise
+learning.structures.arbiter.HeldOut learning.structures.construct.Construction
+learning.structures.rows.SearchRows learning.structures.rows.TransformedTarget
+learning.structures.score.Scored learning.structures.structure.Component
+learning.structures.structure.Structure learning.structures.transforms.SquareRootTransform
 learning.tuning.LengthScaleTuning
 noise.report.NoiseLevel noise.tuning.EnvelopeTuning noise.tuning.NoiseTuning
 noise.tuning.PatchTuning noise.tuning.ReadingTuning
@@ -91,6 +96,8 @@ published.textbook.TextbookSolver
 _RELVEC_TUPLES = """
 bases.base.BasisPart bases.callable.FunctionColumn
 learning.learnt.LearntBlock
+learning.structures.arbiter.Member learning.structures.construct.Lost
+learning.structures.rows.Scaling
 solvers.base.Candidate solvers.base.Certificate
 """
 

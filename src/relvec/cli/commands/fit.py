@@ -123,6 +123,34 @@ def fit(
         int | None,
         typer.Option(metavar="N", min=1, help="Number of processes for the chains. Default: 1."),
     ] = None,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Construct a kernel: find trends, seasons and steps of a series for forecasts, or "
+            "the components of a function of several columns.",
+        ),
+    ] = False,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of times of --search: the only input of the series."
+        ),
+    ] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EFFORT", help="How much --search tries: fast, balanced (default) or thorough."
+        ),
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODE",
+            help="Predictions of --search: accuracy (an average of structures, default) or "
+            "interpretable (the best structure alone).",
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(metavar="K", help="Number of cross-validation folds.")] = 5,
     no_cv: Annotated[
         bool, typer.Option("--no-cv", help="Fit without cross-validation; faster.")
@@ -154,6 +182,7 @@ def fit(
         from relvec.cli.fitting import FitRequest, fit_command
         from relvec.cli.noise_options import NoiseRequest
         from relvec.cli.sampling import SampleRequest
+        from relvec.cli.searching import SearchRequest
 
         fit_command(
             console,
@@ -177,6 +206,7 @@ def fit(
                     transform=target_transform,
                 ),
                 sample=SampleRequest(sample, chains, draws, jobs),
+                search=SearchRequest(search, time, effort, mode),
                 folds=folds,
                 with_cv=not no_cv,
                 seed=seed,

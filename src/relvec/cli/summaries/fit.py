@@ -47,7 +47,7 @@ CRITERION = {
 PROBLEMS = {"regression": "Regression of", "counts": "Regression of counts of"}
 IMPORTANCE = {"regression": "RMSE", "counts": "deviance", "classification": "log loss"}
 """Metric whose increase is the permutation importance."""
-KIND_NAMES = {"number": "numeric", "date": "date", "category": "categorical"}
+KIND_NAMES = {"number": "numeric", "date": "date", "time": "date", "category": "categorical"}
 
 
 def fit_summary(facts: dict[str, Any]) -> list[Any]:

@@ -161,7 +161,7 @@ class StructureFitter:
             if isinstance(factor, Smooth):
                 # Shorter ones need more terms than there are.
                 low = max(2.0 * self.spacing, 1.6 * factor.half_width / factor.n_terms)
-                found.append(_Density(-1.0, 0.25, math.log(low), 1.2))
+                found.append(_Density(-1.0, 0.25, min(math.log(low), 1.2), 1.2))
             elif isinstance(factor, Harmonics):
                 found.append(_Density(0.0, 1.0, -1.2, 1.6))
         return found

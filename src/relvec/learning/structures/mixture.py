@@ -79,6 +79,16 @@ class StructureMixture:
         medians = np.array([member.median for member in self.members])
         return self.weights @ medians
 
+    @property
+    def mean(self) -> Vector:
+        """What is predicted: `centre`, since means of distant forecasts may not exist."""
+        return self.centre
+
+    @property
+    def variance(self) -> Vector:
+        """Square of `std`."""
+        return self.std**2
+
     def quantile(self, level: float) -> Vector:
         """Return the quantile of each target, by bisection between those of the members."""
         each = np.array([member.quantile(level) for member in self.members])
@@ -99,16 +109,6 @@ class StructureMixture:
         """Half the width of the central interval of one standard deviation of a normal variable."""
         low, high = self.interval(float(2.0 * ndtr(1.0) - 1.0)).T
         return 0.5 * (high - low)
-
-    @property
-    def mean(self) -> Vector:
-        """The centre, as point prediction."""
-        return self.centre
-
-    @property
-    def variance(self) -> Vector:
-        """Square of `std`."""
-        return self.std**2
 
     def cdf(self, target: Vector) -> Vector:
         """Return the probability that a target is at most some value."""
