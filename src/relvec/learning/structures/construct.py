@@ -20,13 +20,13 @@ from relvec.learning.structures.arbiter import (
     split_at_origins,
     split_folds,
 )
+from relvec.learning.structures.broad_search import BroadSeriesSearch
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.fast_search import FastSeriesSearch
 from relvec.learning.structures.forecast import FittedMember, Forecaster
 from relvec.learning.structures.posterior import ColumnPosterior
 from relvec.learning.structures.rows import Scaling, SearchRows, TransformedTarget
 from relvec.learning.structures.score import Scored
-from relvec.learning.structures.search import SeriesSearch
 from relvec.learning.structures.stacking import stack_densities, stack_means
 from relvec.learning.structures.structure import Structure
 from relvec.learning.structures.table_search import TableSearch
@@ -205,7 +205,7 @@ class KernelConstruction:
         scaled = None
         if self.periods is not None:
             scaled = [float(period / scaling.half_range[0]) for period in self.periods]
-        kind = FastSeriesSearch if self.tuning.is_fast else SeriesSearch
+        kind = FastSeriesSearch if self.tuning.is_fast else BroadSeriesSearch
         return [
             kind(rows, target, weight, self.allowed, scaled, self.tuning, self.watch)
             for target in targets

@@ -57,6 +57,7 @@ class SeriesSearch(StructureMemory):
     found: Keyed = field(default_factory=dict)
     """Fitted structures, the best of each kind."""
     n_fits: int = 0
+    _is_seeded: bool = False
 
     def __post_init__(self) -> None:
         self.store = ColumnStore(self.rows.U, self.target.values, self.weight)
@@ -89,7 +90,8 @@ class SeriesSearch(StructureMemory):
         """Search from the empty model and from seeds; what is fitted is in `found`."""
         tuning = self.tuning
         null = self.settle(Structure())
-        if len(self.found) == 1:
+        if not self._is_seeded:
+            self._is_seeded = True
             seeds = self.grammar.make_seeds(self.periods[: tuning.n_seed_periods])
             screened = sorted(self._screen(seeds), key=by_score, reverse=True)
             for each in screened[: tuning.beam + 1]:
