@@ -49,6 +49,7 @@ from relvec.describing.models import (
     get_final_estimator,
     get_fitted_attribute,
     get_kernel_centers,
+    is_kernel_search,
     name_estimators,
     transform_inputs,
 )
@@ -87,23 +88,40 @@ from relvec.describing.sampling import (
     shorten_chains,
     summarise_sampling,
 )
+from relvec.describing.structure_parts import (
+    PartPosterior,
+    StructurePart,
+    evaluate_centred,
+    list_parts,
+)
+from relvec.describing.structures import (
+    DescribedPart,
+    StructureDescription,
+    describe_structure,
+    explain,
+    make_clauses,
+)
 from relvec.describing.summary import FitSummary, get_objective_traces, summarise_fit
 from relvec.describing.weights import Weights, collect_weights
 
 __all__ = [
     "EXTRAPOLATION_THRESHOLD",
     "AtomEvidence",
+    "DescribedPart",
     "FitSummary",
     "Inclusion",
     "InputGrid",
     "InputSlice",
     "NoiseAdvice",
     "NoiseConstancy",
+    "PartPosterior",
     "PosteriorRange",
     "ReliabilityCurve",
     "ResidualChecks",
     "Rootogram",
     "SamplingSummary",
+    "StructureDescription",
+    "StructurePart",
     "Weights",
     "advise_on_noise",
     "assess_noise_constancy",
@@ -122,6 +140,9 @@ __all__ = [
     "compute_rootogram",
     "compute_wilson_interval",
     "convert_to_matrix",
+    "describe_structure",
+    "evaluate_centred",
+    "explain",
     "find_column",
     "find_transform",
     "format_class_label",
@@ -136,11 +157,14 @@ __all__ = [
     "get_objective_traces",
     "has_extrapolation",
     "has_simple_noise",
+    "is_kernel_search",
     "is_sampled",
     "lacks_exposure",
     "lacks_noise",
     "list_basis_inclusion",
     "list_feature_inclusion",
+    "list_parts",
+    "make_clauses",
     "make_grid",
     "make_interval_function",
     "make_slice",

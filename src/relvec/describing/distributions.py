@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from scipy.special import ndtri
 
 from relvec._typing import Vector
-from relvec.describing.models import get_final_estimator, transform_inputs
+from relvec.describing.models import get_final_estimator, is_kernel_search, transform_inputs
 from relvec.likelihoods import GaussianPrediction, Prediction
 
 __all__ = [
@@ -66,14 +66,14 @@ def predict_distribution(estimator: Any, X: Any, row_values: Vector | None = Non
     """
     model = get_final_estimator(estimator)
     inputs = transform_inputs(estimator, X)
+    if is_kernel_search(model):
+        averages: Prediction = model.predict_distribution(inputs)
+        return averages
     if models_counts(model):
         mean, std = model.predict_log_rate(inputs, return_std=True)
         offset = 0.0 if row_values is None else np.log(row_values)
         counts: Prediction = model.count_model_.likelihood.predict(mean + offset, std**2)
         return counts
-    if hasattr(model, "structures_"):
-        mixture: Prediction = model.predict_distribution(inputs)
-        return mixture
     inputs = inputs if issparse(inputs) else np.asarray(inputs)
     targets: Prediction = model.outputs_[0].predict_target(inputs, True, row_values)
     return targets

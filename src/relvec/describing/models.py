@@ -18,6 +18,7 @@ __all__ = [
     "get_final_estimator",
     "get_fitted_attribute",
     "get_kernel_centers",
+    "is_kernel_search",
     "name_estimators",
     "transform_inputs",
 ]
@@ -87,6 +88,11 @@ def get_kernel_centers(estimator: Any) -> Matrix | None:
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             return None  # steps such as SimpleImputer have the method but cannot always invert
     return np.asarray(centers)
+
+
+def is_kernel_search(estimator: Any) -> bool:
+    """Whether an estimator, or a pipeline that ends in one, is a fitted kernel search."""
+    return hasattr(get_final_estimator(estimator), "structures_")
 
 
 def transform_inputs(estimator: Any, X: Any) -> Any:

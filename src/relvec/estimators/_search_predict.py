@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from relvec._checks import check_integer, check_probability
 from relvec._typing import ArrayLike, Matrix, Vector
 from relvec.estimators._search_inputs import from_days
-from relvec.learning.structures.construct import Construction
-from relvec.learning.structures.forecast import FittedMember, Forecaster
+from relvec.estimators._search_parts import SearchPartsMixin
+from relvec.learning.structures.forecast import Forecaster
 from relvec.learning.structures.mixture import StructureMixture
 
 __all__ = ["Decomposition", "SearchPredictionMixin"]
@@ -36,23 +36,17 @@ class Decomposition(NamedTuple):
 
     @property
     def intercept(self) -> Vector:
-        """What the total has beyond the components: the intercept and, with IRW, a line."""
+        """What the total has beyond the components, the same for all rows."""
         rest: Vector = self.total - self.mean.sum(axis=1)
         return rest
 
 
-class SearchPredictionMixin:
+class SearchPredictionMixin(SearchPartsMixin):
     """Prediction methods of `KernelSearchRegressor`."""
 
     n_features_in_: int
     has_dates_: bool
-    _construction: Construction
     _forecaster: Forecaster
-    _best_forecaster: Forecaster
-    _component_order: np.ndarray
-
-    def _read_inputs(self, X: Any) -> Matrix:
-        raise NotImplementedError
 
     def predict(
         self, X: Any, return_std: bool = False, *, include_noise: bool = True
@@ -267,7 +261,7 @@ class SearchPredictionMixin:
         """
         check_is_fitted(self)
         U = self._construction.scaling.apply(self._read_inputs(X))
-        fitted: FittedMember = self._best_forecaster.members[0]
+        fitted = self._best_forecaster.members[0]
         output = fitted.output
         parts = [fitted.predict_components(U)[place] for place in self._component_order]
         names = fitted.structure.components

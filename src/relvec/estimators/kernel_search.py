@@ -361,6 +361,17 @@ class KernelSearchRegressor(
         text : str
             One sentence for each component, with numbers from its posterior, then the noise, the
             rival structures and what the forecast assumes about the trend.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from relvec import KernelSearchRegressor
+        >>> t = np.arange(72.0)[:, np.newaxis]
+        >>> rng = np.random.default_rng(0)
+        >>> y = 0.1 * t[:, 0] + np.sin(2 * np.pi * t[:, 0] / 12) + 0.2 * rng.normal(size=72)
+        >>> model = KernelSearchRegressor(effort="fast", mode="interpretable").fit(t, y)
+        >>> print(model.explain("months").splitlines()[0])
+        The series is the sum of 2 parts and noise: LIN + PER.
         """
         check_is_fitted(self)
         # imported on demand: describing depends on estimators

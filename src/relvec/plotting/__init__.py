@@ -13,6 +13,7 @@ from relvec.plotting.basis_functions import BasisFunctionsDisplay
 from relvec.plotting.bias_variance import BiasVarianceDisplay
 from relvec.plotting.calibration import ReliabilityCurve, ReliabilityDisplay
 from relvec.plotting.coefficients import CoefficientDisplay, CoefficientRow
+from relvec.plotting.components import ComponentCurve, ComponentsDisplay
 from relvec.plotting.coverage import CoverageOutsideDisplay
 from relvec.plotting.decision_surface import DecisionSurfaceDisplay
 from relvec.plotting.density import DensityDisplay
@@ -22,6 +23,7 @@ from relvec.plotting.evidence_trace import EvidenceTraceDisplay
 from relvec.plotting.extrapolation import ExtrapolationDisplay, ExtrapolationMap
 from relvec.plotting.feature_relevance import FeatureRelevanceDisplay
 from relvec.plotting.feature_relevance_path import FeatureRelevancePathDisplay
+from relvec.plotting.forecast import ForecastDisplay
 from relvec.plotting.images import ImageDisplay
 from relvec.plotting.inclusion import InclusionDisplay
 from relvec.plotting.log_odds import LogOddsDisplay
@@ -49,6 +51,8 @@ __all__ = [
     "BiasVarianceDisplay",
     "CoefficientDisplay",
     "CoefficientRow",
+    "ComponentCurve",
+    "ComponentsDisplay",
     "CoverageOutsideDisplay",
     "DecisionSurfaceDisplay",
     "DensityContourDisplay",
@@ -59,6 +63,7 @@ __all__ = [
     "ExtrapolationMap",
     "FeatureRelevanceDisplay",
     "FeatureRelevancePathDisplay",
+    "ForecastDisplay",
     "ImageDisplay",
     "InclusionDisplay",
     "LogOddsDisplay",

@@ -12,6 +12,7 @@ from relvec._typing import Vector
 from relvec.describing import (
     collect_weights,
     has_simple_noise,
+    is_kernel_search,
     models_counts,
     transform_inputs,
 )
@@ -63,6 +64,11 @@ class EvidenceSummary:
 def compute_evidence_summary(subject: Subject) -> EvidenceSummary:
     """Compute evidence and information criteria of a fit."""
     model, n_rows = subject.model, subject.n_rows
+    if is_kernel_search(model):
+        n_parameters = float(model.effective_dof_) + 1.0  # the noise variance
+        return EvidenceSummary(
+            float(model.log_evidence_), math.nan, math.nan, n_parameters, True, n_rows
+        )
     dof, is_effective = _count_parameters(model)
     likelihood = null = math.nan
     if subject.is_classifier:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from relvec.describing import is_sampled, summarise_sampling
+from relvec.describing import is_kernel_search, is_sampled, summarise_sampling
 from relvec.reporting.evidence import EvidenceSummary
 from relvec.reporting.metrics import compute_coverage, compute_reliability
 from relvec.reporting.noise import NoiseAssessment
@@ -86,6 +86,8 @@ def assess_fit(subject: Subject, facts: EvidenceSummary) -> list[Finding]:
     """Check convergence, the cap on the active set, the kind of model and the gain in evidence."""
     if is_sampled(subject.model):
         return _assess_sampling(subject)
+    if is_kernel_search(subject.model):
+        return _assess_structure(subject)
     model, found = subject.model, []
     if not model.converged_:
         text = (
@@ -121,6 +123,22 @@ def assess_fit(subject: Subject, facts: EvidenceSummary) -> list[Finding]:
         )
         found.append(Finding(False, text))
     return found
+
+
+def _assess_structure(subject: Subject) -> list[Finding]:
+    """Check whether a kernel search found a structure, and whether the score decides."""
+    best, *others = subject.model.structures_
+    if not len(subject.model.components_):
+        return [Finding(False, "No structure was found: the prediction is nearly constant.")]
+    n_near = len({each.name for each in others if each.is_undecided} - {best.name})
+    if not n_near:
+        return [Finding(True, "No other structure is within 5 nats of the best score.")]
+    rivals = "structure is" if n_near == 1 else "structures are"
+    text = f"{n_near} other {rivals} within 5 nats of the best score, which does not decide"
+    is_averaged = sum(each.weight > 0.0 for each in subject.model.structures_) > 1
+    if is_averaged:
+        return [Finding(True, f"{text}; predictions average over structures.")]
+    return [Finding(False, f'{text}. Predictions of mode="accuracy" average over structures.')]
 
 
 def _assess_sampling(subject: Subject) -> list[Finding]:
@@ -164,6 +182,8 @@ def assess_gain(subject: Subject, gain: HeldOutGain | None) -> list[Finding]:
 
 def _is_constant(model: Any) -> bool:
     """Whether a model has no basis functions."""
+    if is_kernel_search(model):
+        return not len(model.components_)
     return not is_sampled(model) and not len(model.relevance_)
 
 
@@ -204,12 +224,14 @@ def assess_overfitting(subject: Subject, samples: Sequence[PredictionSet]) -> li
     training = next((sample for sample in samples if sample.is_training), None)
     if training is None or evaluated.is_training or subject.is_classifier:
         return []
-    if subject.counts_events:
+    # forecasts of a series are less certain than its record is smooth
+    if subject.counts_events or subject.is_series:
         return []
     ratio = _rmse(evaluated) / max(_rmse(training), math.ulp(1.0))
     if ratio <= 1.3:  # a smaller ratio is expected from fitting a few weights
         return []
     prior = "a larger size_prior" if is_sampled(subject.model) else 'prior="bic"'
+    prior = "a larger structure_penalty" if is_kernel_search(subject.model) else prior
     text = (
         f"The RMSE on held-out rows is {ratio:.1f} times the training RMSE: a sign of "
         f"overfitting. Use a stronger prior, such as {prior}, or more data."

@@ -13,6 +13,7 @@ from relvec.describing import (
     PosteriorRange,
     check_feature_names,
     get_feature_gain,
+    is_kernel_search,
     is_sampled,
     list_feature_inclusion,
     summarise_fit,
@@ -63,6 +64,8 @@ def list_findings(model: Any) -> list[tuple[str, str]]:
     """
     if is_sampled(model):
         return _list_sampling(model)
+    if is_kernel_search(model):
+        return _list_structure(model)
     summary = summarise_fit(model)
     if summary is None:
         return []
@@ -101,6 +104,26 @@ def _list_sampling(model: Any) -> list[tuple[str, str]]:
     if len(names) > 1:
         listed = [f"{each.name} {each.probability:.2f}" for each in names]
         findings.append(("feature inclusion probability", _join_names(tuple(listed))))
+    return findings
+
+
+def _list_structure(model: Any) -> list[tuple[str, str]]:
+    """List what a kernel search found."""
+    findings = [("structure", model.expression_)]
+    if model.transform_ != "identity":
+        findings.append(("transform of the target", model.transform_))
+    if len(model.periods_):
+        unit = " days" if model.has_dates_ else ""
+        findings.append(("periods", _format_values(model.periods_) + unit))
+    findings.append(("noise (standard deviation)", f"{np.sqrt(model.noise_variance_):.4g}"))
+    findings.append(("log evidence (nats)", f"{model.log_evidence_:.4g}"))
+    near = [
+        f"{each.name} ({each.margin:.1f} nats behind)"
+        for each in model.structures_[1:]
+        if each.is_undecided
+    ]
+    if near:
+        findings.append(("undecided", _join_names(tuple(near), 3)))
     return findings
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from relvec.assessing import CoverageOutside
 from relvec.assessing.coverage import assess_rows_outside
 from relvec.assessing.held_out_range import select_outside
-from relvec.describing import is_sampled
+from relvec.describing import is_kernel_search, is_sampled
 from relvec.reporting.chart import format_number
 from relvec.reporting.predictions import PredictionSet
 from relvec.reporting.subject import Subject
@@ -34,7 +34,7 @@ def compute_coverage_outside(subject: Subject, own: PredictionSet) -> CoverageOu
         If the model cannot be fitted to a subset of the rows.
     """
     is_regression = not subject.is_classifier and not subject.counts_events
-    is_slow = is_sampled(subject.model)
+    is_slow = is_sampled(subject.model) or is_kernel_search(subject.model)
     has_folds = subject.are_training and own.is_cross_validated
     if not (is_regression and has_folds) or is_slow or subject.is_pairwise:
         return None

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 import relvec
-from relvec.describing import is_sampled
+from relvec.describing import is_kernel_search, is_sampled
 from relvec.reporting.chart import format_number
 from relvec.reporting.figures import Figure
 from relvec.reporting.findings import Finding
@@ -116,6 +116,10 @@ def render_model_facts(subject: Subject) -> str:
     if is_sampled(model):
         rows.append(("candidates", f"{model.n_atoms_} basis functions"))
         rows.append(("steps of each chain", str(model.n_iter_)))
+        return _render_facts(rows)
+    if is_kernel_search(model):
+        rows.append(("structures fitted", str(model.n_iter_)))
+        rows.append(("basis functions", str(model.n_columns_)))
         return _render_facts(rows)
     rows.append(("intercept", _join_numbers(model.intercept_)))
     kept = f"{len(model.relevance_)} of {model.n_atoms_} candidates"

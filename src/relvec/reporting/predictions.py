@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,15 @@ from relvec.describing import (
     compute_quantile_residuals,
     models_counts,
     predict_distribution,
+    transform_inputs,
 )
 from relvec.likelihoods import GaussianPrediction
 from relvec.reporting.subject import Subject
 
 __all__ = ["PredictionSet", "cross_validate", "predict_rows"]
+
+LEAST_HISTORY = 8
+"""Smallest number of rows from which a series is predicted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +125,16 @@ def predict_rows(
 def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet | None:
     """Compute out-of-fold predictions; the model is refitted from scratch in each fold.
 
-    None if there are too few rows, or too few of a class.
+    A series is predicted in parts, each from all rows before it. None if there are too few rows, or
+    too few of a class.
 
     Raises
     ------
     RefitError
         If the model cannot be fitted to a subset of the rows: some bases need a complete grid.
     """
+    if subject.is_series:
+        return _predict_rolling(subject, n_folds)
     y, n_rows = subject.y, subject.n_rows
     n_folds = min(n_folds, n_rows)
     splitter: Any = KFold(max(n_folds, 2), shuffle=True, random_state=seed)
@@ -135,24 +143,48 @@ def cross_validate(subject: Subject, n_folds: int, seed: int) -> PredictionSet |
         splitter = StratifiedKFold(max(n_folds, 2), shuffle=True, random_state=seed)
     if n_folds < 2 or n_rows < 5:
         return None
+    splits = list(splitter.split(np.zeros(n_rows), y))
+    answers = _predict_splits(subject, splits)
+    name, rows = f"{n_folds}-fold cross-validation", np.arange(n_rows)
+    return PredictionSet(name, False, y, rows, **answers, is_cross_validated=True)
+
+
+def _predict_rolling(subject: Subject, n_origins: int) -> PredictionSet | None:
+    """Predict the second half of a series in parts, each from all rows before it."""
+    inputs = subject.model.convert_inputs(transform_inputs(subject.estimator, subject.X))
+    order = np.argsort(inputs[:, 0], kind="stable")
+    half = len(order) // 2
+    n_origins = min(n_origins, len(order) - half)
+    if half < LEAST_HISTORY or n_origins < 1:
+        return None
+    parts = np.array_split(np.arange(half, len(order)), n_origins)
+    answers = _predict_splits(subject, [(order[: part[0]], order[part]) for part in parts])
+    rows = np.sort(order[half:])
+    found = {key: values[rows] for key, values in answers.items()}
+    name = f"{n_origins} rolling origins"
+    return PredictionSet(name, False, subject.y[rows], rows, **found, is_cross_validated=True)
+
+
+def _predict_splits(
+    subject: Subject, splits: Sequence[tuple[IndexArray, IndexArray]]
+) -> dict[str, Any]:
+    """Refit the model to each training part and predict the rows held out."""
+    y, n_rows = subject.y, subject.n_rows
     answers: dict[str, Any] = {}
-    classes = subject.classes if subject.is_classifier else np.empty(0)
-    probability = np.zeros((n_rows, len(classes)))
-    for train, test in splitter.split(np.zeros(n_rows), y):
+    if subject.is_classifier:
+        answers["probability"] = np.zeros((n_rows, len(subject.classes)))
+    for train, test in splits:
         inputs, targets = _safe_split(subject.estimator, subject.X, y, train)
         new, _ = _safe_split(subject.estimator, subject.X, y, test, train)
         fold = refit(subject.estimator, inputs, targets, **subject.fit_options(train))
         if subject.is_classifier:
-            columns = np.searchsorted(classes, fold.classes_)
-            probability[np.ix_(test, columns)] = fold.predict_proba(new)
+            columns = np.searchsorted(subject.classes, fold.classes_)
+            answers["probability"][np.ix_(test, columns)] = fold.predict_proba(new)
         else:
             found = _predict_targets(fold, new, y[test], subject.select_row_values(test))
             for key, values in found.items():
                 answers.setdefault(key, np.full((n_rows, *values.shape[1:]), np.nan))[test] = values
-    name, rows = f"{n_folds}-fold cross-validation", np.arange(n_rows)
-    if subject.is_classifier:
-        return PredictionSet(name, False, y, rows, probability=probability, is_cross_validated=True)
-    return PredictionSet(name, False, y, rows, **answers, is_cross_validated=True)
+    return answers
 
 
 def _predict_targets(

@@ -11,6 +11,7 @@ from relvec._typing import Matrix
 from relvec.describing import (
     get_final_estimator,
     get_kernel_centers,
+    is_kernel_search,
     is_sampled,
     transform_inputs,
 )
@@ -50,6 +51,8 @@ def find_provenance(estimator: Any, X: Any, y: np.ndarray, rows: str) -> Provena
         return Provenance(False, False)
     if rows == "training":
         return Provenance(True, True)
+    if is_kernel_search(estimator):
+        return _compare_with_search(estimator, X, y)
     found, total = _count_vectors_among(estimator, X)
     if total and not found:
         return Provenance(False, False)
@@ -68,6 +71,32 @@ def find_provenance(estimator: Any, X: Any, y: np.ndarray, rows: str) -> Provena
         )
         return Provenance(True, True, text)
     return Provenance(True, True)
+
+
+def _compare_with_search(estimator: Any, X: Any, y: np.ndarray) -> Provenance:
+    """Compare rows with those of a kernel search, which stores them."""
+    model = get_final_estimator(estimator)
+    rows = model.training_rows_
+    inputs = model.convert_inputs(transform_inputs(estimator, X))
+    low, high = rows.inputs.min(axis=0), rows.inputs.max(axis=0)
+    # stored rows were scaled and scaled back, which is exact up to rounding errors
+    unit = 1e-9 * np.where(high > low, high - low, 1.0)
+    table, known = (
+        np.column_stack([np.rint((each - low) / unit), values])
+        for each, values in ((inputs, y), (rows.inputs, rows.target))
+    )
+    stored = set(_keys(known))
+    n_shared = sum(row in stored for row in _keys(table))
+    if n_shared == len(y) == round(float(rows.weight.sum())):
+        return Provenance(True, True)
+    if not n_shared:
+        return Provenance(False, False)
+    text = (
+        f"{n_shared} of {len(y)} given rows are training rows, of which there are "
+        f"{len(rows.target)}: metrics are too optimistic. Give all training rows or only held-out "
+        "rows."
+    )
+    return Provenance(False, True, text)
 
 
 def count_shared_rows(

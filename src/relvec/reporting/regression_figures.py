@@ -8,6 +8,7 @@ from relvec.describing import (
     EXTRAPOLATION_THRESHOLD,
     compute_normal_quantiles,
     compute_quantile_band,
+    is_kernel_search,
 )
 from relvec.reporting.chart import Axis, Chart, format_number, pad_range
 from relvec.reporting.count_figures import make_rootogram
@@ -48,7 +49,7 @@ def make_regression_figures(subject: Subject, evaluated: PredictionSet) -> list[
     ]
     if evaluated.n_extrapolated:
         quality.append(_extrapolation(subject, evaluated))
-    if space is None:
+    if space is None or is_kernel_search(subject.model):
         return quality
     if len(space.names) == 1 and has_few_values(space.inputs[:, 0]):
         return [make_effect_figure(subject, space, 0), *quality]

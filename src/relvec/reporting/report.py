@@ -11,7 +11,7 @@ from typing import Any
 
 from relvec._checks import check_integer
 from relvec.assessing import BiasVariance, CoverageOutside, RefitError
-from relvec.describing import is_sampled, models_counts
+from relvec.describing import is_kernel_search, is_sampled, models_counts
 from relvec.io.container import write_atomically
 from relvec.reporting.bias_variance import compute_bias_variance
 from relvec.reporting.classification_figures import make_classification_figures
@@ -45,6 +45,7 @@ from relvec.reporting.sampling import (
     get_evidence_subject,
     render_sampling_section,
 )
+from relvec.reporting.structure_section import render_structure_section
 from relvec.reporting.subject import Subject
 from relvec.reporting.summary import make_lead, make_subtitle, make_tiles
 from relvec.reporting.tables import (
@@ -116,6 +117,7 @@ def make_report(
     cv: int = 5,
     n_bootstrap: int = 30,
     random_state: int = 0,
+    unit: str | None = None,
 ) -> Report:
     """Make an HTML report of a fitted model: one self-contained page with interactive plots.
 
@@ -152,12 +154,14 @@ def make_report(
         to the contrary it assumes training rows; a mismatch is reported as a finding.
     cv : int, default=5
         Number of cross-validation folds, each with a refit from scratch; 0 for none. It takes
-        about `cv` times as long as the fit.
+        about `cv` times as long as the fit. For a series, the number of rolling origins.
     n_bootstrap : int, default=30
         Number of bootstrap fits for the bias–variance decomposition of a regression; 0 for none.
         Learnt kernels are kept fixed, so each fit is fast.
     random_state : int, default=0
         Seed of folds and bootstrap samples.
+    unit : str, optional
+        Unit of the input of a series, such as "years", for `KernelSearchRegressor`.
 
     Returns
     -------
@@ -193,6 +197,7 @@ def make_report(
         rows=rows,
         row_values=_choose_known(model, noise_variance, exposure),
     )
+    subject = replace(subject, input_unit=unit)
     problems: list[str] = []
     samples = _make_predictions(subject, held_out, n_folds, random_state, problems)
     metrics = (
@@ -207,10 +212,11 @@ def make_report(
         for sample in samples
     }
     facts = compute_evidence_summary(get_evidence_subject(subject))
-    gain = compute_held_out_gain(subject, samples[-1])
+    # the mean of a series is not what its forecasts are compared with
+    gain = None if subject.is_series else compute_held_out_gain(subject, samples[-1])
     split = _decompose_error(subject, n_fits, random_state, problems)
     own = samples[-1 if held_out is None else -2]
-    noise = assess_noise(subject, own)
+    noise = None if is_kernel_search(subject.model) else assess_noise(subject, own)
     outside = None
     with _record_failure(problems, "No test outside the range of the training data"):
         outside = compute_coverage_outside(subject, own)
@@ -328,8 +334,9 @@ def _decompose_error(
     """Compute the bias–variance decomposition of a regression; None if it cannot be refitted."""
     split = None
     is_gaussian = not subject.is_classifier and not subject.counts_events
-    # for a sampled model, variance over bootstrap samples would take as many runs of the chains
-    is_gaussian = is_gaussian and not is_sampled(subject.model)
+    # for a sampled model, variance over bootstrap samples would take as many runs of the chains,
+    # for a kernel search as many searches
+    is_gaussian = is_gaussian and not (is_sampled(subject.model) or is_kernel_search(subject.model))
     if subject.are_training and is_gaussian and n_fits > 1:
         with _record_failure(problems, "No bias–variance decomposition"):
             split = compute_bias_variance(subject, n_fits, seed)
@@ -348,21 +355,21 @@ def _sections(
     draw = make_classification_figures if subject.is_classifier else make_regression_figures
     is_average = is_sampled(subject.model)
     shared: list[Figure | None] = []
-    if not is_average:
+    if not (is_average or is_kernel_search(subject.model)):
         shared.append(make_relevance_figure(subject))
         shared += [make_weight_figure(subject), make_trace_figure(subject)]
     figures = [*draw(subject, evaluated), *(each for each in shared if each is not None)]
     quality = f'<div class="card across">{render_metric_table(metrics, samples, values)}</div>'
-    notes = _describe_metrics(samples, has_short_chains=is_average)
+    notes = _describe_metrics(samples, has_short_chains=is_average, is_series=subject.is_series)
+    plots = f'<div class="grid2">{"".join(map(render_figure, figures))}</div>'
     sections = [
         Section("performance", "Predictive performance", f"{quality}{notes}"),
-        Section(
-            "plots",
-            "Plots",
-            f'<div class="grid2">{"".join(map(render_figure, figures))}</div>',
-        ),
+        Section("plots", "Plots", plots),
         Section("evidence", "Evidence (marginal likelihood)", evidence),
     ]
+    if is_kernel_search(subject.model):
+        sections.insert(0, Section("structure", "Structure", render_structure_section(subject)))
+        return [*sections, Section("model", "Model", render_model_facts(subject))]
     if split is not None:
         content = f'<div class="card">{render_bias_variance(split)}</div>'
         sections.insert(1, Section("bias-variance", "Bias–variance decomposition", content))
@@ -385,12 +392,19 @@ def _evidence(subject: Subject, facts: EvidenceSummary, gain: HeldOutGain | None
     return f'<div class="card across">{table}</div><p class="caption">{note}</p>'
 
 
-def _describe_metrics(samples: list[PredictionSet], *, has_short_chains: bool) -> str:
+def _describe_metrics(
+    samples: list[PredictionSet], *, has_short_chains: bool, is_series: bool
+) -> str:
     """Explain which metrics are optimistic and which evaluate the model."""
     notes = []
     if any(sample.is_training for sample in samples):
         notes.append("Training metrics are optimistic.")
-    if any(sample.is_cross_validated for sample in samples):
+    if is_series and any(sample.is_cross_validated for sample in samples):
+        notes.append(
+            "Rolling origins: the second half of the series is predicted in parts, each by a model "
+            "constructed from all rows before it."
+        )
+    elif any(sample.is_cross_validated for sample in samples):
         notes.append(
             "Cross-validation refits the model from scratch in each fold, length-scales included, "
             "and assumes independent rows. Its metrics pool the out-of-fold predictions of all "

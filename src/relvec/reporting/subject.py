@@ -16,6 +16,7 @@ from relvec.describing import (
     check_labels,
     get_feature_names,
     get_final_estimator,
+    is_kernel_search,
     is_sampled,
     lacks_exposure,
     lacks_noise,
@@ -90,6 +91,8 @@ class Subject:
     """Noise variances of the rows or, of counts, their exposures; None if not given."""
     limits: ReportLimits = field(default_factory=ReportLimits)
     """Limits on the amount of content."""
+    input_unit: str | None = None
+    """Unit of the input of a series."""
 
     @classmethod
     def build(
@@ -107,7 +110,7 @@ class Subject:
         check_is_fitted(estimator)
         check_choice("rows", rows, ROWS)
         model = get_final_estimator(estimator)
-        is_ours = hasattr(model, "relevance_") or is_sampled(model)
+        is_ours = hasattr(model, "relevance_") or is_sampled(model) or is_kernel_search(model)
         if not is_ours or not (is_classifier(model) or is_regressor(model)):
             raise TypeError(
                 "A report needs a fitted regressor or classifier of relvec, or a pipeline that "
@@ -115,6 +118,8 @@ class Subject:
             )
         targets = _one_target(model, y)
         X = X if hasattr(X, "shape") else np.asarray(X)
+        if is_kernel_search(model) and X.ndim == 1:  # an index of dates
+            X = np.asarray(X).reshape(-1, 1)
         if X.shape[0] != len(targets) or len(targets) < 2:
             raise ValueError(
                 f"X and y must have the same rows, at least 2; got {X.shape[0]} and {len(targets)}."
@@ -162,6 +167,11 @@ class Subject:
     def count_units(self, count: int) -> str:
         """Return a count with its noun, such as "3 relevance vectors"."""
         return f"{count} {self.unit if count == 1 else self.units}"
+
+    @property
+    def is_series(self) -> bool:
+        """Whether the model is a kernel search of one input, which is meant for forecasts."""
+        return is_kernel_search(self.model) and int(self.model.n_features_in_) == 1
 
     @property
     def counts_events(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from relvec.describing import (
     find_transform,
     has_simple_noise,
+    is_kernel_search,
     is_sampled,
     summarise_fit,
     summarise_sampling,
@@ -57,6 +58,8 @@ def make_lead(
 
 
 def _describe_size(subject: Subject) -> str:
+    if is_kernel_search(subject.model):
+        return f"The best structure is {subject.model.expression_}."
     if is_sampled(subject.model):
         size = format_number(summarise_sampling(subject.model).n_active.mean)
         return f"The model is an average over sampled models of {size} {subject.units} on average."
@@ -106,10 +109,30 @@ def _make_sampling_tiles(subject: Subject) -> list[tuple[str, str]]:
     return tiles
 
 
+def _make_search_tiles(subject: Subject) -> list[tuple[str, str]]:
+    """Return the main numbers of a kernel search."""
+    model = subject.model
+    of = "" if model.transform_ == "identity" else " of the transformed target"
+    tiles = [("rows", str(subject.n_rows)), ("components", str(len(model.components_)))]
+    if of:
+        tiles.append(("transform of the target", str(model.transform_)))
+    if len(model.periods_) and not model.has_dates_:
+        tiles.append(("periods", ", ".join(format_number(each) for each in model.periods_)))
+    tiles += [
+        (f"noise{of} (standard deviation)", format_number(float(model.noise_variance_) ** 0.5)),
+        ("effective degrees of freedom", format_number(float(model.effective_dof_))),
+        ("log evidence (nats)", format_number(float(model.log_evidence_), 5)),
+        ("score (nats)", format_number(float(model.score_), 5)),
+    ]
+    return tiles
+
+
 def make_tiles(subject: Subject, facts: EvidenceSummary) -> list[tuple[str, str]]:
     """Return the main numbers of the fit with their names."""
     if is_sampled(subject.model):
         return _make_sampling_tiles(subject)
+    if is_kernel_search(subject.model):
+        return _make_search_tiles(subject)
     summary = summarise_fit(subject.model)
     assert summary is not None
     tiles = [

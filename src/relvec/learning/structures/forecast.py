@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -79,6 +80,13 @@ class FittedMember:
         """Predict each component, in standardised transformed units."""
         with limit_blas_threads(0.0):
             return self.posterior.predict_components(self._clip(U))
+
+    def predict_sum(
+        self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
+    ) -> Latent:
+        """Predict the sum of some components, or contrasts of it: combinations of the rows."""
+        with limit_blas_threads(0.0):
+            return self.posterior.predict_sum(self._clip(U), places, contrasts)
 
     def predict_target(self, U: Matrix, *, include_noise: bool) -> Normal:
         """Return the predictive distribution of targets, or of the function without noise."""

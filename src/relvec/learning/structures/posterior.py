@@ -1,8 +1,12 @@
-"""Posterior of a structure: predictions of the sum and of each component."""
+"""Posterior of a structure: predictions of the sum, of components and of their sums.
+
+The diffuse slope that goes with a wandering slope belongs to that component.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +20,22 @@ from relvec._linalg import (
 )
 from relvec._typing import Matrix, Vector
 from relvec.evidence import factorise
+from relvec.kernels.expansions import SlopeWalk
 from relvec.learning.structures.columns import ColumnStore, Design
 from relvec.learning.structures.fit import find_used_columns
-from relvec.learning.structures.structure import Structure
+from relvec.learning.structures.structure import DIFFUSE_VARIANCE, Structure
 
 __all__ = ["ColumnPosterior", "KernelPosterior", "Latent"]
+
+
+def _find_slope_walk(structure: Structure) -> int:
+    """Return the place of the wandering slope, to which the diffuse slope belongs; -1 if none."""
+    places = (i for i, each in enumerate(structure.components) if each.kinds == (SlopeWalk,))
+    return next(places, -1)
+
+
+def _zeros(U: Matrix, V: Matrix) -> Matrix:
+    return np.zeros((len(U), len(V)))
 
 
 class Latent(NamedTuple):
@@ -51,17 +66,20 @@ class ColumnPosterior:
     def __init__(self, structure: Structure, store: ColumnStore, min_gamma: float = 0.0) -> None:
         self.structure = structure
         design = store.design(structure)
+        self.n_diffuse = design.n_diffuse
         log_variance = design.log_variances(structure)
         log_lam = structure.log_noise - log_variance
         self.inverse_norm = np.exp(-0.5 * design.log_square)
-        sizes = [design.n_diffuse, *(c.product.n_columns for c in structure.components)]
-        self.component = np.repeat(np.arange(-1, len(sizes) - 1), sizes)
-        """Component of each column; -1 for the diffuse ones."""
+        sizes = [c.product.n_columns for c in structure.components]
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        diffuse = [-1, _find_slope_walk(structure)][: design.n_diffuse]
+        self.component = np.concatenate([diffuse, owners])
+        """Component of each column; -1 for the intercept."""
         self.used = np.flatnonzero(find_used_columns(log_variance, structure.log_noise))
         self._condition(design, log_lam)
         self.dropped = np.empty(0, dtype=np.intp)
         if min_gamma > 0.0:
-            is_kept = (self.well_determined >= min_gamma) | (self.component[self.used] < 0)
+            is_kept = (self.well_determined >= min_gamma) | (self.used < design.n_diffuse)
             self.dropped, self.used = self.used[~is_kept], self.used[is_kept]
             self._condition(design, log_lam)
         self.dropped_variance = np.exp(log_variance[self.dropped])
@@ -76,7 +94,7 @@ class ColumnPosterior:
     @property
     def n_used(self) -> int:
         """Number of columns of components whose weights are in the model."""
-        return int(np.count_nonzero(self.component[self.used] >= 0))
+        return int(np.count_nonzero(self.used >= self.n_diffuse))
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate the columns that are used, scaled as on the training rows."""
@@ -93,11 +111,14 @@ class ColumnPosterior:
 
     def predict_components(self, U: Matrix) -> list[Latent]:
         """Predict each component."""
-        columns = self._evaluate(U)
-        return [
-            self._combine(np.where(self.component == place, columns, 0.0))
-            for place in range(len(self.structure.components))
-        ]
+        return [self.predict_sum(U, [place]) for place in range(len(self.structure.components))]
+
+    def predict_sum(
+        self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
+    ) -> Latent:
+        """Predict the sum of some components, or contrasts of it: combinations of the rows."""
+        columns = np.where(np.isin(self.component, places), self._evaluate(U), 0.0)
+        return self._combine(columns if contrasts is None else contrasts @ columns)
 
     def _combine(self, columns: Matrix) -> Latent:
         used = columns[:, self.used]
@@ -147,12 +168,35 @@ class KernelPosterior:
 
     def predict_components(self, U: Matrix) -> list[Latent]:
         """Predict each component."""
-        found = []
-        for component in self.structure.components:
-            scale = math.exp(component.log_variance)
-            cross = scale * component.product.covariance(U, self.U)
-            found.append(self._combine(cross, scale * component.product.variance(U)))
-        return found
+        return [self.predict_sum(U, [place]) for place in range(len(self.structure.components))]
+
+    def predict_sum(
+        self, U: Matrix, places: Sequence[int], contrasts: Matrix | None = None
+    ) -> Latent:
+        """Predict the sum of some components, or contrasts of it: combinations of the rows."""
+        cross = sum((self._covariance(place, U, self.U) for place in places), _zeros(U, self.U))
+        if contrasts is None:
+            variance = sum((self._variance(place, U) for place in places), np.zeros(len(U)))
+            return self._combine(cross, variance)
+        prior = sum((self._covariance(place, U, U) for place in places), _zeros(U, U))
+        spread = np.einsum("ij,ij->i", contrasts @ prior, contrasts)
+        return self._combine(contrasts @ cross, spread)
+
+    def _variance(self, place: int, U: Matrix) -> Vector:
+        """Evaluate the prior variance of a component, with the slope that goes with it."""
+        component = self.structure.components[place]
+        value = math.exp(component.log_variance) * component.product.variance(U)
+        if component.kinds == (SlopeWalk,):
+            value = value + DIFFUSE_VARIANCE * U[:, 0] ** 2
+        return np.asarray(value)
+
+    def _covariance(self, place: int, U: Matrix, V: Matrix) -> Matrix:
+        """Evaluate the covariance function of a component, with the slope that goes with it."""
+        component = self.structure.components[place]
+        value = math.exp(component.log_variance) * component.product.covariance(U, V)
+        if component.kinds == (SlopeWalk,):
+            value = value + DIFFUSE_VARIANCE * np.multiply.outer(U[:, 0], V[:, 0])
+        return np.asarray(value)
 
     def _combine(self, cross: Matrix, variance: Vector) -> Latent:
         white = solve_lower(self.lower, np.asfortranarray((cross / self.root).T))
