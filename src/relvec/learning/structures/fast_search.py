@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from relvec.kernels.expansions import Expansion, Line, Product, SlopeWalk, Smooth, Walk
-from relvec.learning.structures.changes import Change, Estimate
-from relvec.learning.structures.grammar import TRENDS
+from relvec.learning.structures.changes import Change
 from relvec.learning.structures.memory import by_score
 from relvec.learning.structures.score import Scored
 from relvec.learning.structures.search import SeriesSearch
@@ -21,6 +19,8 @@ FEW_TERMS: dict[type[Expansion], int] = {Smooth: 40, Walk: 60, SlopeWalk: 30}
 """Terms of trends in the first model, which costs the third power of all columns."""
 FEW_TERMS_OF_FACTORS: dict[type[Expansion], int] = {Smooth: 20, Walk: 20}
 """Terms of trends that multiply a season in the first model."""
+MAX_SEED_COLUMNS = 130
+"""Largest number of columns of a trend and a season: without seasons that change their shape."""
 N_STARTS = 2
 """Number of structures whose changes are tried at each level."""
 
@@ -67,30 +67,13 @@ class FastSeriesSearch(SeriesSearch):
         if self._is_started:
             return
         self._is_started = True
-        seeds = sorted(self._estimate_seeds(), key=by_score, reverse=True)
-        screened = self._screen(each.structure for each in seeds[: 2 * self.tuning.n_settled])
+        seeds = self.grammar.make_seeds(self.periods[:N_PERIODS])
+        narrow = [seed for seed in seeds if seed.n_columns <= MAX_SEED_COLUMNS]
+        screened = self._screen(narrow)
         screened.sort(key=by_score, reverse=True)
         for seed in screened[:N_STARTS]:
             if not self.watch.is_over:
                 self._polish_periods(self.settle(seed.structure))
-
-    def _estimate_seeds(self) -> Iterator[Estimate]:
-        """Fit every trend, and estimate its score with a season of every candidate period."""
-        grammar = self.grammar
-        trends = [[grammar.trend(kind)] for kind in TRENDS]
-        trends.append([grammar.line(), grammar.quadratic()])
-        seasons = [
-            Change((), (grammar.season(period, *others),))
-            for period in self.periods
-            for others in ((), (Line,))
-        ]
-        for trend in trends:
-            structure = Structure(tuple(trend))
-            if grammar.allows(structure) and not self.watch.is_over:
-                estimator = self._estimator(self.settle(structure))
-                yield from estimator.estimate_additions(
-                    each for each in seasons if grammar.allows(each.apply(structure))
-                )
 
     # ------------------------------------------------------------------ elimination
 
