@@ -22,6 +22,7 @@ from relvec.bases import (
     UnionBasis,
     WalkBasis,
 )
+from relvec.bases.series.scaling import FeatureScale
 from relvec.estimators._solvers import bind_groups
 from relvec.evidence import NOISE_FLOOR
 from relvec.moments import compute_moments
@@ -260,3 +261,8 @@ def test_a_longer_interval_has_the_same_resolution(kind):
     times = np.arange(300.0)[:, np.newaxis]
     short, long = (kind(extension=each).bind(times).atoms for each in (0.5, 3.5))
     assert len(long) - 1 == pytest.approx(4 * (len(short) - 1), rel=0.02)
+    short, long = (
+        (PeriodicBasis(12.0) * kind(extension=each)).expand({0: FeatureScale.measure(times[:, 0])})
+        for each in (0.5, 3.5)
+    )
+    assert long.n_columns == pytest.approx(4 * short.n_columns, rel=0.05)

@@ -129,7 +129,7 @@ class WalkBasis(FactorBasis):
         Column of the inputs.
     n_terms : int or None, default=None
         Number of columns. None takes twice the number of different inputs, at most 160, or 40 in a
-        product; outside products more in proportion if `extension` is above 0.5.
+        product; in proportion more if `extension` is above 0.5.
     extension : float, default=0.5
         How far on either side of the training inputs the level wanders, in units of their range.
         Farther away it keeps its value at the end, with the error bar there: enlarge it for
@@ -176,8 +176,8 @@ class WalkBasis(FactorBasis):
         span = 2.0 + 2.0 * beyond
         # The shortest wave has a length of four steps, at equal distances of inputs.
         enough = math.ceil(0.5 * span * scale.n_distinct)
-        limit = math.ceil(MOST_WALK_TERMS * max(span / DEFAULT_SPAN, 1.0))
-        n_terms = find_n_terms(self.n_terms, enough, most or limit)
+        limit = math.ceil((most or MOST_WALK_TERMS) * max(span / DEFAULT_SPAN, 1.0))
+        n_terms = find_n_terms(self.n_terms, enough, limit)
         return {
             "feature": self.feature,
             "n_terms": n_terms,
@@ -199,7 +199,7 @@ class SlopeWalkBasis(WalkBasis):
         Column of the inputs.
     n_terms : int or None, default=None
         Number of columns. None takes twice the number of different inputs, at most 160, or 40 in a
-        product; outside products more in proportion if `extension` is above 0.5.
+        product; in proportion more if `extension` is above 0.5.
     extension : float, default=0.5
         How far on either side of the training inputs the slope wanders, in units of their range.
         Farther away only the line continues, and what wanders keeps its value at the end: enlarge
