@@ -119,6 +119,47 @@ def check_targets(target: Any, shape: tuple[int, ...]) -> Any:
     return values
 
 
+def check_predictions(owner: str, name: str, values: Any, n_rows: int) -> Any:
+    """Return what a model predicted as an array, if it is one finite number for each row.
+
+    Parameters
+    ----------
+    owner : str
+        The model, for the message.
+    name : str
+        What was predicted, for the message.
+    values : array-like of shape (n_rows,) or (n_rows, 1)
+        The predictions.
+    n_rows : int
+        Number of rows.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"{owner} must predict one {name} for each of {n_rows} rows; got shape {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        n_bad = int(np.count_nonzero(~np.isfinite(array)))
+        raise ValueError(
+            f"{owner} must predict finite values; {n_bad} of {n_rows} are not ({name})."
+        )
+    return array.ravel()
+
+
+def check_mean_and_std(owner: str, predicted: Any, n_rows: int) -> tuple[Any, Any]:
+    """Return mean and standard deviation, as ``predict(X, return_std=True)`` should return them."""
+    if not isinstance(predicted, tuple) or len(predicted) != 2:
+        raise TypeError(
+            f"{owner} must return mean and standard deviation from predict(X, return_std=True); "
+            f"got {type(predicted).__name__}."
+        )
+    mean = check_predictions(owner, "mean", predicted[0], n_rows)
+    std = check_predictions(owner, "standard deviation", predicted[1], n_rows)
+    if (std < 0.0).any():
+        raise ValueError(f"{owner} predicted negative standard deviations; got {std.min():.4g}.")
+    return mean, std
+
+
 MAX_COUNT = 1e12
 """Largest count. Error bars of the log rate of larger ones are below the rounding errors of its
 mean, and their log likelihoods have no digits left to compare models by."""

@@ -283,3 +283,36 @@ def test_models_that_need_all_rows_raise():
     model = make_pipeline(StandardScaler(), SparseBayesRegressor(CosineBasis()))
     with pytest.raises(RefitError, match="evenly spaced"):
         bias_variance_decomposition(model, (X, X[:, 0]), n_fits=3, random_state=0)
+
+
+class Nowhere(LinearRegression):
+    """A regressor that predicts no numbers."""
+
+    def predict(self, X):
+        return np.full(len(X), np.nan)
+
+
+def test_generators_and_models_of_wrong_shape_raise():
+    options = {"function": linear, "n_fits": 3, "random_state": 0}
+    with pytest.raises(ValueError, match="as many rows of X as targets; got 9 and 4"):
+        bias_variance_decomposition(Ridge(), lambda seed: (DESIGN[:9], DESIGN[:4, 0]), **options)
+    with pytest.raises(ValueError, match="noise_variance must return non-negative values; got -1"):
+        bias_variance_decomposition(
+            Ridge(), make_linear, noise_variance=lambda X: -np.ones(len(X)), **options
+        )
+    with pytest.raises(ValueError, match="Nowhere must predict finite values; 40 of 40 are not"):
+        bias_variance_decomposition(Nowhere(), make_linear, X_test=np.ones((40, 4)), **options)
+
+
+def test_sample_weights_of_one_data_set():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3.0, 3.0, size=(30, 1))
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=30)
+
+    def decompose(**options):
+        model = RVMRegressor(gamma=0.5)
+        found = bias_variance_decomposition(model, (X, y), n_fits=4, random_state=0, **options)
+        return found.variance
+
+    assert decompose(fit_params={"sample_weight": np.ones(30)}) == decompose()
+    assert decompose(fit_params={"sample_weight": np.full(30, 3.0)}) != decompose()

@@ -184,3 +184,9 @@ def test_bad_data_and_estimators_raise():
         coverage_outside(RVMRegressor(), X, Y[:4])
     with pytest.raises(ValueError, match="give feature"):
         coverage_outside(RVMRegressor(), CLOUD, CLOUD[:, 0], where="last")
+    with pytest.raises(ValueError, match="0 rows are outside and 1 inside"):
+        coverage_outside(RVMRegressor(), X[:1], Y[:1])
+    with pytest.raises(TypeError, match="feature must be an integer"):
+        coverage_outside(RVMRegressor(), CLOUD, CLOUD[:, 0], where="last", feature=0.5)
+    with pytest.raises(ValueError, match="with NaN or infinite values"):
+        coverage_outside(RVMRegressor(), X, np.full(60, np.nan))

@@ -189,3 +189,11 @@ def test_bad_arguments_raise(estimator, options, kind, message):
 def test_equal_inputs_raise():
     with pytest.raises(ValueError, match="all rows of X are equal"):
         evidence_curve(RVMRegressor(), np.ones((6, 1)), np.arange(6.0))
+
+
+def test_moved_kernels_are_not_those_of_the_tied_evidence():
+    X, y = sinc(0.1, 0, n=40, x=GRID[::3])
+    options = {"length_scales": [1.0, 3.0], "cv": None}
+    moved = evidence_curve(RVMRegressor(tune_atoms="widths"), X, y, **options)
+    plain = evidence_curve(RVMRegressor(), X, y, **options)
+    np.testing.assert_allclose(moved.tied_evidence, plain.tied_evidence)

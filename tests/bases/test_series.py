@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import null_space
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
+from relvec import SparseBayesRegressor
 from relvec.bases import (
     KernelBasis,
     KinkBasis,
@@ -20,6 +22,7 @@ from relvec.bases import (
     UnionBasis,
     WalkBasis,
 )
+from relvec.bases.series.scaling import FeatureScale
 from relvec.estimators._solvers import bind_groups
 from relvec.evidence import NOISE_FLOOR
 from relvec.moments import compute_moments
@@ -213,6 +216,12 @@ def test_errors(basis, error, match):
         basis.bind(X)
 
 
+def test_sparse_inputs():
+    basis = SmoothBasis() + LinearBasis()
+    with pytest.raises(TypeError, match="needs dense inputs; got a sparse matrix"):
+        SparseBayesRegressor(basis).fit(csr_matrix(X), Y)
+
+
 def test_only_bases_of_series_are_multiplied():
     with pytest.raises(TypeError, match="can be multiplied; got KernelBasis"):
         PeriodicBasis(1.0) * KernelBasis()
@@ -220,3 +229,40 @@ def test_only_bases_of_series_are_multiplied():
         PeriodicBasis(1.0) * 2.0
     with pytest.raises(ValueError, match="needs numeric features"):
         SmoothBasis().bind(np.array([["a"], ["b"]], dtype=object))
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [
+        SmoothBasis(1e-100),
+        SmoothBasis(1e-320),
+        SmoothBasis(extension=1e100),
+        WalkBasis(extension=1e100),
+        SmoothBasis() * SmoothBasis() * SmoothBasis() * SmoothBasis(),
+    ],
+)
+def test_too_many_columns(basis):
+    with pytest.raises(ValueError, match="columns; at most 4000 are possible. Give a longer"):
+        basis.bind(X)
+
+
+def test_periods_that_rows_cannot_resolve():
+    hours = np.arange(48.0)[:, np.newaxis]
+    for period in (1.0, 2.0):
+        with pytest.raises(ValueError, match=r"longer than two steps between rows, 2; got"):
+            PeriodicBasis(period).bind(hours)
+    # one value has no steps, and with n_harmonics the period is used as it is
+    assert len(PeriodicBasis(1.0).bind(np.ones((3, 1))).atoms) > 0
+    assert len(PeriodicBasis(1.0, n_harmonics=2).bind(hours).atoms) == 4
+
+
+@pytest.mark.parametrize("kind", [WalkBasis, SlopeWalkBasis])
+def test_a_longer_interval_has_the_same_resolution(kind):
+    times = np.arange(300.0)[:, np.newaxis]
+    short, long = (kind(extension=each).bind(times).atoms for each in (0.5, 3.5))
+    assert len(long) - 1 == pytest.approx(4 * (len(short) - 1), rel=0.02)
+    short, long = (
+        (PeriodicBasis(12.0) * kind(extension=each)).expand({0: FeatureScale.measure(times[:, 0])})
+        for each in (0.5, 3.5)
+    )
+    assert long.n_columns == pytest.approx(4 * short.n_columns, rel=0.05)

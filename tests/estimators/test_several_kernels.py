@@ -212,3 +212,10 @@ def test_options_that_exclude_moves_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RVMRegressor(gamma=0.5, calibrate=False).fit(X, y)
+
+
+def test_tune_is_true_or_false():
+    X = np.arange(8.0)[:, np.newaxis]
+    model = SparseBayesRegressor(KernelBasis(RBF(1.0), tune="no"), length_scales="kernel")
+    with pytest.raises(TypeError, match="tune must be True or False; got 'no'"):
+        model.fit(X, X[:, 0])

@@ -111,3 +111,8 @@ def test_steps_and_kinks():
     assert Step(origin=0.1).columns(V).ravel().tolist() == [0.0, 0.0, 1.0, 1.0]
     assert Kink(origin=0.1).columns(V).ravel() == pytest.approx([0.0, 0.0, 0.1, 0.4])
     assert Line(origin=0.1).columns(V).ravel() == pytest.approx([-0.1, 0.0, 0.1, 0.4])
+
+
+def test_extremely_short_lengths_of_seasons_weigh_harmonics_equally():
+    spectrum = Harmonics(period=1.0, length_scale=1e-100, n_harmonics=4).log_spectrum()
+    np.testing.assert_allclose(spectrum, np.log(0.25), atol=1e-6)

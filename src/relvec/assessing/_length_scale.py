@@ -79,6 +79,7 @@ class LengthScaleFamily:
         shared = SparseBayesRegressor().get_params(deep=False).keys() & own.keys()
         # the solver and the penalties of single basis functions have no meaning there
         kept = shared - {"basis", "length_scales", "precision", "prior", "solver", "min_gain"}
+        kept -= {"tune_atoms"}  # one precision keeps all kernels equal
         options = {name: own[name] for name in kept}
         model = SparseBayesRegressor(precision="tied", **options)
         return self._with_kernel(model, self.make_kernel(length_scale))

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from relvec._checks import check_integer, check_positive
+from relvec._checks import check_integer, check_positive, check_predictions
 from relvec._typing import Matrix, Vector
 from relvec.assessing._kernel import fix_learnt_kernel
 from relvec.assessing.decomposition import BiasVariance, make_result
@@ -224,7 +224,14 @@ def _generate(make: Callable[[int], Any], seed: int) -> tuple[Any, Vector]:
     made = make(seed)
     if not isinstance(made, tuple | list) or len(made) < 2:
         raise TypeError(f"source(random_state) must return X and y; got {type(made).__name__}.")
-    return made[0], _check_target(made[1])
+    X, y = made[0], _check_target(made[1])
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_rows != len(y):
+        raise ValueError(
+            f"source(random_state) must return as many rows of X as targets; got {n_rows} and "
+            f"{len(y)}."
+        )
+    return X, y
 
 
 def _evaluate(name: str, function: Callable[[Any], Any], X: Any) -> Vector:
@@ -240,7 +247,12 @@ def _evaluate(name: str, function: Callable[[Any], Any], X: Any) -> Vector:
 
 def _given_noise(noise_variance: Any, X: Any, n_points: int) -> Vector:
     if callable(noise_variance):
-        return _evaluate("noise_variance", noise_variance, X)
+        values = _evaluate("noise_variance", noise_variance, X)
+        if (values < 0.0).any():
+            raise ValueError(
+                f"noise_variance must return non-negative values; got {values.min():.4g}."
+            )
+        return values
     value = check_positive(
         "noise_variance", noise_variance, allow_zero=True, also="or a function of the inputs"
     )
@@ -253,8 +265,16 @@ def _fit_data_set(
     """Fit to one data set; return predictions, and the mean square of the noise."""
     X, y = _generate(make, seed)
     noise = y - _evaluate("function", function, np.asarray(X) if isinstance(X, list) else X)
-    prediction = np.asarray(refit(estimator, X, y).predict(points), dtype=np.float64)
+    prediction = _predict(refit(estimator, X, y), points)
     return prediction, float(np.mean(noise**2))
+
+
+def _predict(fitted: Any, X: Any) -> Vector:
+    """Return predictions, one finite number for each row."""
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    owner = type(get_final_estimator(fitted)).__name__
+    predictions: Vector = check_predictions(owner, "target", fitted.predict(X), n_rows)
+    return predictions
 
 
 def decompose_by_bootstrap(
@@ -322,12 +342,14 @@ def _fit_bootstrap_sample(
     if is_ours(model) and not isinstance(model, Pipeline):
         # A row that is drawn k times has frequency weight k, so the candidate basis functions do
         # not change.
-        fit = refit(model, X, y, sample_weight=count.astype(np.float64), **fit_params)
+        given = fit_params.get("sample_weight")
+        weight = count.astype(np.float64) if given is None else count * np.asarray(given)
+        fit = refit(model, X, y, **{**fit_params, "sample_weight": weight})
     else:
         rows = np.repeat(np.arange(len(y)), count)
         options = select_params(fit_params, rows, len(y))
         fit = refit(model, _safe_indexing(X, rows), y[rows], **options)
-    prediction = np.asarray(fit.predict(X), dtype=np.float64)
+    prediction = _predict(fit, X)
     return np.where(count == 0, prediction, np.nan)
 
 

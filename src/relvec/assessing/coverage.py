@@ -104,7 +104,7 @@ def coverage_outside(
     if target.shape != (X.shape[0],) or not np.isfinite(target).all():
         raise ValueError(
             f"y must have one finite target for each of the {X.shape[0]} rows of X; got shape "
-            f"{target.shape}."
+            f"{target.shape}{'' if np.isfinite(target).all() else ' with NaN or infinite values'}."
         )
     is_outside, held_out = select_outside(X, where, feature, share)
     inside, outside = np.flatnonzero(~is_outside), np.flatnonzero(is_outside)

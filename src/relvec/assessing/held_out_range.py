@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relvec._checks import check_choice
+from relvec._checks import check_choice, check_integer
 from relvec._typing import BoolArray, Matrix, Vector
 from relvec.describing import convert_to_matrix, get_column_names
 
@@ -32,7 +32,7 @@ def select_outside(X: Any, where: Any, feature: Any, share: float) -> tuple[Bool
                 f"{n_rows} rows; got an array of shape {mask.shape} and type {mask.dtype}."
             )
         return mask, "given rows"
-    check_choice("where", where, RANGES, also="a mask of the rows")
+    check_choice("where", where, RANGES, also="or a mask of the rows")
     matrix, names = convert_to_matrix(X), get_column_names(X)
     if where == "auto":
         where = "ends" if len(names) == 1 or feature is not None else "outermost"
@@ -63,15 +63,17 @@ def _find_feature(feature: Any, names: list[str]) -> int:
         )
     if isinstance(feature, str) and feature not in names:
         raise ValueError(f"feature must be one of {names}; got {feature!r}.")
-    index = names.index(feature) if isinstance(feature, str) else int(feature or 0)
-    if not 0 <= index < len(names):
+    if isinstance(feature, str):
+        return names.index(feature)
+    index = 0 if feature is None else check_integer("feature", feature, minimum=0)
+    if index >= len(names):
         raise ValueError(f"feature must be below {len(names)}; got {index}.")
     return index
 
 
 def _find_limit(values: Vector, share: float) -> float:
     """Return the value above which lies at most this share of the rows; ties stay together."""
-    n_outside = max(round(share * len(values)), 1)
+    n_outside = min(max(round(share * len(values)), 1), len(values) - 1)
     return float(np.sort(values)[-n_outside - 1])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.metaestimators import _safe_split
 
+from relvec._checks import check_mean_and_std
 from relvec._typing import IndexArray, Vector
 from relvec.describing import (
     compute_quantile_residuals,
@@ -109,7 +110,7 @@ def predict_after_fit(
     if lacks_noise(model):
         given = [name for name in fit_params if name.rpartition("__")[2] == "noise_variance"]
         known = np.asarray(fit_params[given[0]], dtype=np.float64)[test] if given else None
-    prediction = _predict(model, new, known)
+    prediction = _predict(model, new, len(observed), known)
     return RowScores(
         test,
         np.asarray(prediction.mean),
@@ -119,17 +120,18 @@ def predict_after_fit(
     )
 
 
-def _predict(model: Any, X: Any, row_values: Vector | None) -> Any:
+def _predict(model: Any, X: Any, n_rows: int, row_values: Vector | None) -> Any:
     """Return predictive distributions: those of relvec, or Gaussian ones of other regressors."""
     if is_ours(model) and hasattr(get_final_estimator(model), "outputs_"):
         return predict_distribution(model, X, row_values)
+    owner = type(get_final_estimator(model)).__name__
     try:
-        mean, std = model.predict(X, return_std=True)
+        predicted = model.predict(X, return_std=True)
     except TypeError:
         raise TypeError(
-            f"{type(get_final_estimator(model)).__name__} has no predictive standard deviations: "
+            f"{owner} has no predictive standard deviations: "
             "its predict does not accept return_std=True. Use a probabilistic regressor such as "
             "RVMRegressor, BayesianRidge or GaussianProcessRegressor."
         ) from None
-    variance = np.maximum(np.asarray(std) ** 2, np.finfo(np.float64).tiny)
-    return GaussianPrediction(np.asarray(mean), variance)
+    mean, std = check_mean_and_std(owner, predicted, n_rows)
+    return GaussianPrediction(mean, np.maximum(std**2, np.finfo(np.float64).tiny))

@@ -63,7 +63,7 @@ def compare_models(
         the rows after each of `n_splits` origins in the order of the first column of `X`, such as
         time, with all rows before the origin as training rows; a splitter of scikit-learn, such as
         ``TimeSeriesSplit()``, which is applied to the rows in the order they have; or a list of
-        pairs, the training rows and the held-out rows of each fold.
+        pairs, the training rows and the held-out rows of each fold, as row numbers or masks.
     n_splits : int, default=5
         Number of origins if `cv` is "rolling".
     horizon : int, optional

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from relvec._checks import check_mean_and_std, check_predictions
 from relvec._typing import Vector
 from relvec.comparing.statistics import FoldScores
 from relvec.describing import get_final_estimator, transform_inputs
@@ -52,9 +53,11 @@ def score_rows(estimator: Any, X: Any, y: np.ndarray) -> FoldScores:
         inputs = transform_inputs(estimator, X)
         density = np.asarray(model.log_predictive_density(inputs, y))
         return FoldScores(density, (y - np.asarray(model.predict(inputs))) ** 2)
+    owner = type(model).__name__
     if "return_std" not in inspect.signature(model.predict).parameters:
-        return FoldScores(None, (y - np.asarray(estimator.predict(X)).reshape(y.shape)) ** 2)
-    mean, std = (np.asarray(each) for each in estimator.predict(X, return_std=True))
+        mean = check_predictions(owner, "mean", estimator.predict(X), len(y))
+        return FoldScores(None, (y - mean) ** 2)
+    mean, std = check_mean_and_std(owner, estimator.predict(X, return_std=True), len(y))
     return FoldScores(compute_normal_log_density(y, mean, std), (y - mean) ** 2)
 
 

@@ -93,9 +93,9 @@ def make_folds(
         folds = [(order[train], order[test]) for train, test in rolling]
     elif isinstance(cv, numbers.Integral):
         folds = _shuffle(int(cv), y, is_classification, random_state)
-    elif hasattr(cv, "split") or isinstance(cv, list):
+    elif (hasattr(cv, "split") or isinstance(cv, list)) and not isinstance(cv, type):
         given = cv if isinstance(cv, list) else cv.split(X, y)
-        folds = [(np.asarray(train), np.asarray(test)) for train, test in given]
+        folds = [_read_fold(number, pair, n_rows) for number, pair in enumerate(given)]
     else:
         raise TypeError(
             'cv must be a number of folds, "rolling", a splitter such as TimeSeriesSplit() or a '
@@ -121,6 +121,33 @@ def _shuffle(n_folds: int, y: np.ndarray, is_classification: bool, random_state:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # classes with fewer rows than folds
         return list(splitter(n_folds, shuffle=True, random_state=seed).split(rows, y))
+
+
+def _read_fold(number: int, pair: Any, n_rows: int) -> tuple[IndexArray, IndexArray]:
+    """Return training and held-out rows, given as indices or as masks."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise TypeError(
+            f"Fold {number} of cv must be a pair (training rows, held-out rows); got {pair!r}."
+        )
+    parts = []
+    for name, given in zip(("training", "held-out"), pair, strict=True):
+        rows = np.asarray(given)
+        if rows.dtype == bool and rows.shape == (n_rows,):
+            rows = np.flatnonzero(rows)
+        rows = rows.astype(np.intp) if rows.size == 0 else rows
+        if rows.ndim != 1 or rows.dtype.kind not in "iu":
+            raise TypeError(
+                f"The {name} rows of fold {number} of cv must be a list of row numbers; got an "
+                f"array of shape {rows.shape} and type {rows.dtype}."
+            )
+        outside = rows[(rows < 0) | (rows >= n_rows)]
+        if len(outside):
+            raise ValueError(
+                f"The {name} rows of fold {number} of cv must be numbers from 0 to {n_rows - 1}; "
+                f"got {outside[0]}."
+            )
+        parts.append(rows)
+    return parts[0], parts[1]
 
 
 def _check_folds(folds: Folds, y: np.ndarray, is_classification: bool) -> None:

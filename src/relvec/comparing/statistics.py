@@ -107,5 +107,7 @@ def _estimate_mean(values: Sequence[Vector], rows: HeldOutRows) -> Estimate:
     # (sum_k - W_k mean)^2 / W_k: squared deviation of the mean of a fold, times its weight
     between = float(np.sum((sums - of_fold * mean) ** 2 / of_fold))
     within = sum(float(w @ (v - mean) ** 2) for w, v in zip(rows.weights, values, strict=True))
+    if sum(int(np.count_nonzero(w)) for w in rows.weights) < 2:
+        return Estimate(mean, np.inf)  # a single row says nothing of the spread
     variance = max(between / size / max(n_folds - 1, 1), within / max(total - 1.0, 1.0) / size)
     return Estimate(mean, float(np.sqrt((1.0 / n_folds + rows.ratio) * variance)))

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process.kernels import Kernel
 
+from relvec._checks import check_bool
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import KernelAtoms, KernelBasis, LinearBasis, PrecomputedBasis, UnionBasis
 from relvec.bases.base import Atoms, Basis, BoundBasis
@@ -55,7 +56,8 @@ def has_unset_length_scale(basis: Basis) -> bool:
 def is_held(basis: Basis) -> bool:
     """Whether the basis has kernels, and all of them are to be used as they are."""
     kernels = [each for each in list_bases(basis) if isinstance(each, KernelBasis)]
-    return bool(kernels) and not any(each.tune for each in kernels)
+    flags = [check_bool("tune", each.tune) for each in kernels]
+    return bool(kernels) and not any(flags)
 
 
 def list_bases(basis: Basis) -> list[Basis]:

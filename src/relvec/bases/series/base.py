@@ -27,6 +27,9 @@ PRODUCT_COLUMNS = 190
 was found to be enough for a season that changes over some hundred rows."""
 FEWEST_TERMS, MOST_TERMS = 12, 40
 """Number of columns of a trend in a product."""
+MOST_COLUMNS = 4000
+"""Number of columns that a fit can have: its cost grows with the third power, and at 4000 it takes
+minutes and some hundred megabytes."""
 
 
 class SeriesBasis(Basis):
@@ -75,7 +78,17 @@ class SeriesBasis(Basis):
         return measure_features(X, features, sample_weight, type(self).__name__)
 
     def expand(self, scales: dict[int, FeatureScale]) -> Product:
-        """Return the expansions of the factors, with at most some hundred columns."""
+        """Return the expansions of the factors, with some hundred columns where that is enough."""
+        product = self._expand(scales)
+        if product.n_columns > MOST_COLUMNS:
+            sizes = " x ".join(f"{factor.n_columns:.4g}" for factor in product.factors)
+            raise ValueError(
+                f"{self!r} needs {sizes} columns; at most {MOST_COLUMNS} are possible. Give a "
+                "longer length_scale, a smaller extension, fewer n_terms, or fewer factors."
+            )
+        return product
+
+    def _expand(self, scales: dict[int, FeatureScale]) -> Product:
         factors = self.factor_bases
         spectra = [each for each in factors if each.is_spectrum]
         if len(spectra) < 2:

@@ -25,7 +25,8 @@ class PeriodicBasis(FactorBasis):
     Parameters
     ----------
     period : float
-        Period, in units of the feature. It is not learnt.
+        Period, in units of the feature. It is not learnt. It must be longer than two steps between
+        rows, unless `n_harmonics` is given.
     length_scale : float or None, default=None
         Length-scale within a period: the smaller, the more harmonics. It has no unit. Beyond 1,
         functions are nearly sinusoidal. None learns it by the evidence in the fit of a regressor,
@@ -74,6 +75,13 @@ class PeriodicBasis(FactorBasis):
             n_harmonics = check_integer("n_harmonics", self.n_harmonics, minimum=1)
         else:
             resolved = int(period / (STEPS_PER_PERIOD * scale.spacing))
+            if resolved < 1 and scale.n_distinct > 1:
+                raise ValueError(
+                    f"period must be longer than two steps between rows, "
+                    f"{2.0 * scale.spacing * scale.half_range:.4g}; got {self.period!r}. A shorter "
+                    "one cannot be told from slower changes. Check the unit of the period, or give "
+                    "n_harmonics to use it regardless."
+                )
             limit = MOST_PRODUCT_HARMONICS if is_in_product else MOST_HARMONICS
             n_harmonics = max(1, min(limit, resolved))
         return Harmonics(

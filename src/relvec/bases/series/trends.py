@@ -31,6 +31,9 @@ NEEDED_FREQUENCY = 3.0
 """The same where the number of columns is limited; 0.3 % of the variance is left out."""
 MOST_SMOOTH_TERMS = 200
 MOST_WALK_TERMS = 160
+DEFAULT_SPAN = 4.0
+"""Length of the interval of a walk by default, in units of half the range. A longer one has more
+columns in proportion, at the same resolution."""
 
 
 class SmoothBasis(FactorBasis):
@@ -99,7 +102,9 @@ class SmoothBasis(FactorBasis):
         # Column k has the frequency k pi / (2 half_width).
         per_frequency = 2.0 * half_width / (math.pi * length)
         enough, least = (
-            math.ceil(per_frequency * each) for each in (HIGHEST_FREQUENCY, NEEDED_FREQUENCY)
+            # A number above every limit stands for those that are not finite.
+            math.ceil(min(per_frequency * each, 1e15))
+            for each in (HIGHEST_FREQUENCY, NEEDED_FREQUENCY)
         )
         n_terms = find_n_terms(self.n_terms, enough, most or MOST_SMOOTH_TERMS, least)
         return Smooth(
@@ -124,7 +129,7 @@ class WalkBasis(FactorBasis):
         Column of the inputs.
     n_terms : int or None, default=None
         Number of columns. None takes twice the number of different inputs, at most 160, or 40 in a
-        product.
+        product; in proportion more if `extension` is above 0.5.
     extension : float, default=0.5
         How far on either side of the training inputs the level wanders, in units of their range.
         Farther away it keeps its value at the end, with the error bar there: enlarge it for
@@ -170,9 +175,9 @@ class WalkBasis(FactorBasis):
         beyond = 2.0 * check_positive("extension", self.extension, allow_zero=True)
         span = 2.0 + 2.0 * beyond
         # The shortest wave has a length of four steps, at equal distances of inputs.
-        n_terms = find_n_terms(
-            self.n_terms, math.ceil(0.5 * span * scale.n_distinct), most or MOST_WALK_TERMS
-        )
+        enough = math.ceil(0.5 * span * scale.n_distinct)
+        limit = math.ceil((most or MOST_WALK_TERMS) * max(span / DEFAULT_SPAN, 1.0))
+        n_terms = find_n_terms(self.n_terms, enough, limit)
         return {
             "feature": self.feature,
             "n_terms": n_terms,
@@ -194,7 +199,7 @@ class SlopeWalkBasis(WalkBasis):
         Column of the inputs.
     n_terms : int or None, default=None
         Number of columns. None takes twice the number of different inputs, at most 160, or 40 in a
-        product.
+        product; in proportion more if `extension` is above 0.5.
     extension : float, default=0.5
         How far on either side of the training inputs the slope wanders, in units of their range.
         Farther away only the line continues, and what wanders keeps its value at the end: enlarge

@@ -15,6 +15,10 @@ from relvec.kernels.expansions.smooth import LOWEST_LOG_VARIANCE
 
 __all__ = ["Harmonics"]
 
+SHORTEST_LENGTH_SCALE = 1e-4
+"""Length-scales at which all harmonics have the same weight but for ``j^2 length_scale^2 / 2``.
+Bessel functions of the inverse squares of far shorter ones overflow."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Harmonics(Expansion):
@@ -55,7 +59,7 @@ class Harmonics(Expansion):
 
     @property
     def _concentration(self) -> float:
-        return float(self.length_scale) ** -2
+        return max(float(self.length_scale), SHORTEST_LENGTH_SCALE) ** -2
 
     def columns(self, U: Matrix) -> Matrix:
         """Evaluate cosines, then sines."""

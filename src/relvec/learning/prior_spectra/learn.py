@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from relvec._checks import check_dense
 from relvec._typing import IndexArray, Matrix, Vector
 from relvec.bases import SeriesBasis, SlopeWalkBasis, SmoothBasis, UnionBasis
 from relvec.bases.base import Basis, BoundBasis
@@ -106,6 +107,7 @@ def learn_prior_spectra(
     2
     """
     found = []
+    check_dense(X, type(basis).__name__)
     for target, weight, noise in zip(targets.T, weights, noise_variances, strict=True):
         rows = _select_rows(len(X), weight, needs_all=basis.needs_all_rows)
         if len(rows) > 2 and np.ptp(target[rows]) > 0.0:
