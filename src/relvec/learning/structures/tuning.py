@@ -33,7 +33,7 @@ class SearchTuning:
     n_added_periods: int = 6
     n_longer_periods: int = 8
     """Numbers of candidate periods for seeds, for additions, and as modulations of shorter ones."""
-    max_columns: int = 330
+    max_columns: int = 420
     """Largest number of columns of a structure: a fit costs the third power."""
     few_rows: int = 250
     more_columns: int = 120
