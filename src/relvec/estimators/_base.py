@@ -101,6 +101,11 @@ class BaseSparseBayesRegressor(
             )
         precision = read_precision(options, prior, shared["basis"])
         if moves is not None and precision == "tied":
+            if shared["basis"].has_prior_spectrum:
+                raise ValueError(
+                    f"tune_atoms={moves!r} moves single kernels, but the basis has a prior "
+                    "spectrum, whose columns belong together. Use tune_atoms=None."
+                )
             raise ValueError(
                 f'precision="tied" keeps all kernels of a basis equal, but tune_atoms={moves!r} '
                 'moves single ones. Use precision="atom" or tune_atoms=None.'
