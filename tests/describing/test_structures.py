@@ -108,7 +108,7 @@ def test_swings_of_a_square_root_are_those_of_their_time():
     root = 10.0 + 0.1 * T + 0.01 * T * np.sin(2 * np.pi * T / 12) + noise(120, 0.05)
     text = fit(T, root**2, transforms=["identity", "sqrt"]).explain("months")
     assert text.startswith("The square root of the series")
-    first, last = read(r"\(swing # at first, # at last\)", text)
+    first, last = read(r"\(swing # at first, # at last, each at the level of its time\)", text)
     season = 0.01 * T * np.sin(2 * np.pi * T / 12)
     assert first == pytest.approx(2.0 * 10.6 * np.ptp(season[:13]), abs=1.0)
     assert last == pytest.approx(2.0 * 21.9 * np.ptp(season[-13:]), rel=0.05)

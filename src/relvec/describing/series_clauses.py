@@ -268,7 +268,8 @@ class SeriesClauses:
         at_last = self.amounts.format_swing(swings[1][0])
         comma = "" if calendar else ","
         text = (
-            f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last)"
+            f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last"
+            f"{', each at the level of its time' if self.amounts.transform == 'sqrt' else ''})"
         )
         return text + (f"; lately {extremes}" if extremes else "")
 

@@ -38,7 +38,7 @@ HEADS = {
     ),
     "sqrt": (
         "The square root of {target} is {parts} and noise: {expression}. Amounts are in "
-        "units of {target}, at {which} level of {level}{but}."
+        "units of {target}, at {which} level of {level}."
     ),
 }
 
@@ -165,7 +165,6 @@ def _describe_head(model: Any, amounts: Amounts, n_parts: int) -> str:
         expression=model.expression_,
         level=format_number(level),
         which="its last" if is_series else "its mean",
-        but=", unless they are those of its start" if is_series else "",
     )
 
 
