@@ -24,7 +24,7 @@ from relvec import (
     SparseBayesRegressor,
     compare_models,
 )
-from relvec.bases import KernelBasis, LinearBasis
+from relvec.bases import KernelBasis, LinearBasis, PeriodicBasis
 from relvec.comparing.evidences import measure_evidences
 from relvec.comparing.splits import make_rolling_folds
 
@@ -440,3 +440,16 @@ def test_names_are_escaped_in_html():
     X, y = a_wave(20)
     found = compare_models({"<b>": LINE, "c": BayesianRidge()}, X, y, cv=2)
     assert "&lt;b&gt;" in found._repr_html_()
+
+
+def test_bases_of_series_are_tied_and_their_learnt_length_scales_count():
+    rng = np.random.default_rng(3)
+    months = np.arange(96.0)[:, np.newaxis]
+    y = 0.1 * months[:, 0] + np.sin(2 * np.pi * months[:, 0] / 12) + 0.3 * rng.normal(size=96)
+    for season, n_learnt in ((PeriodicBasis(12.0), 1), (PeriodicBasis(12.0, length_scale=1.0), 0)):
+        model = SparseBayesRegressor(LinearBasis() + season).fit(months, y)
+        found = measure_evidences(model, months, y)
+        assert found.n_hyperparameters == 2 + 1 + n_learnt  # two precisions and the noise
+        expected = model.log_evidence_ - 0.5 * np.log(96.0) * found.n_hyperparameters
+        assert found.penalised_evidence == pytest.approx(expected)
+        assert found.tied_evidence == pytest.approx(expected)

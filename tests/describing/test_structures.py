@@ -87,6 +87,7 @@ def test_percentages_after_a_logarithm():
     assert text.startswith("The logarithm of the series is the sum of 2 parts and noise")
     rate, std = read("rises by # ± # % per year", text)
     assert abs(rate - 100.0 * math.expm1(0.048)) < 3.0 * std
+    assert "An exponential trend: it rises by" in text
     swing, std = read("its highest value is # ± # % above its lowest", text)
     assert abs(swing - 100.0 * math.expm1(0.6)) < 3.0 * std + 0.5
     assert read("standard deviation # %", text)[0] == pytest.approx(3.0, rel=0.2)
@@ -101,6 +102,16 @@ def test_square_roots_are_in_units_of_the_target_at_the_last_level():
     assert abs(rise - (level - 100.0)) < 3.0 * std
     slope, std = read("now rises by # ± # per week", text)
     assert abs(slope - (level - (10.0 + 0.1 * 118.0) ** 2)) < 3.0 * std
+
+
+def test_swings_of_a_square_root_are_those_of_their_time():
+    root = 10.0 + 0.1 * T + 0.01 * T * np.sin(2 * np.pi * T / 12) + noise(120, 0.05)
+    text = fit(T, root**2, transforms=["identity", "sqrt"]).explain("months")
+    assert text.startswith("The square root of the series")
+    first, last = read(r"\(swing # at first, # at last, each at the level of its time\)", text)
+    season = 0.01 * T * np.sin(2 * np.pi * T / 12)
+    assert first == pytest.approx(2.0 * 10.6 * np.ptp(season[:13]), abs=1.0)
+    assert last == pytest.approx(2.0 * 21.9 * np.ptp(season[-13:]), rel=0.05)
 
 
 def test_a_trend_that_bends():
@@ -203,6 +214,16 @@ def test_rivals_and_weights_of_trends():
     for name, weight in total.items():
         if 0.01 < weight < 0.99:
             assert re.search(rf"{100.0 * weight:.0f} % (of their weight is )?on {name}", text)
+    described = 100.0 * model.structures_[0].weight
+    assert f"The structure described here has {described:.0f} % of the weight." in text
+
+
+def test_a_part_that_may_not_be_needed_is_called_so():
+    y = 0.003 * T + noise(120, 0.3, seed=3)
+    model = fit(T, y, factors=["linear"], structure_penalty=(0.0, 0.0))
+    (part,) = describe_structure(model).parts
+    assert 0.0 < part.score_loss < 5.0
+    assert part.sentence.endswith("so that it is undecided whether it is needed.")
 
 
 @pytest.mark.parametrize(
@@ -213,6 +234,7 @@ def test_rivals_and_weights_of_trends():
         ([SlopeWalk(), Walk()], "keeps its present slope"),
         ([Walk(), Step()], "a level that stays where it is"),
         ([Smooth()], "returns to the mean"),
+        ([Smooth(), Step()], "returns to the mean"),
         ([Line(), Kink()], "since the last change of slope"),
         ([], "a constant level"),
     ],

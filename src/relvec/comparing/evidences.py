@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from relvec._typing import Vector
-from relvec.bases import UnionBasis
+from relvec.bases import SeriesBasis, UnionBasis
+from relvec.bases.base import Basis
 from relvec.comparing.sizes import count_parameters
 from relvec.describing import get_final_estimator, transform_inputs
 from relvec.estimators import SparseBayesClassifier, SparseBayesRegressor
-from relvec.estimators.fitted import fitted_basis
+from relvec.estimators.fitted import fitted_basis, fitted_precision
 from relvec.learning.learnt import SPARSE_LINEAR
 
 __all__ = ["Evidences", "measure_evidences"]
@@ -103,7 +104,7 @@ def measure_evidences(
 
 def _fit_tied(model: Any, X: Any, y: np.ndarray, sample_weight: Vector | None) -> Any | None:
     """Fit the model with one precision for each basis, at its own length-scales."""
-    if getattr(model, "precision", "atom") == "tied" and not is_classifier(model):
+    if fitted_precision(model) == "tied" and not is_classifier(model):
         return model
     options = {name: getattr(model, name) for name in SHARED_OPTIONS if hasattr(model, name)}
     if not is_classifier(model) and hasattr(model, "outputs_"):
@@ -137,7 +138,7 @@ def _fit_tied(model: Any, X: Any, y: np.ndarray, sample_weight: Vector | None) -
 
 def _count_precisions(model: Any) -> int:
     """Count the prior precisions that were fitted."""
-    if getattr(model, "precision", "atom") == "tied":
+    if fitted_precision(model) == "tied":
         return _count_bases(model)
     learnt = getattr(model, "learnt_length_scales_", None)
     if learnt is not None and learnt.kind == "linear" and learnt.group != SPARSE_LINEAR:
@@ -146,8 +147,12 @@ def _count_precisions(model: Any) -> int:
 
 
 def _count_bases(model: Any) -> int:
+    return len(_list_bases(model))
+
+
+def _list_bases(model: Any) -> list[Basis]:
     basis = fitted_basis(model)
-    return len(basis.bases) if isinstance(basis, UnionBasis) else 1
+    return list(basis.bases) if isinstance(basis, UnionBasis) else [basis]
 
 
 def _count_others(model: Any, learnt_by: Any = None) -> int:
@@ -157,6 +162,9 @@ def _count_others(model: Any, learnt_by: Any = None) -> int:
     if learnt is not None and learnt.kind not in ("linear", "none", "null"):
         number += learnt.n_scales
     if hasattr(model, "outputs_"):
+        # length-scales of series that were not given
+        series = [each for each in _list_bases(learnt_by or model) if isinstance(each, SeriesBasis)]
+        number += sum(factor.is_unset for each in series for factor in each.factor_bases)
         number += int(model.noise_variance is None)
         number += int(np.isfinite(getattr(model, "df_", np.inf)))
         number += (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -118,7 +119,9 @@ class SeriesClauses:
             return f"A linear trend: it {rate}"
         if self.amounts.transform == "sqrt":  # a line in the root has no constant slope
             return f"A trend: it {self._over_record(posterior)} over the record, and now {rate}"
-        return f"A linear trend: it {rate}, {self._by(change, std)} over the record"
+        # a line in the logarithm is a constant rate of growth
+        shape = "An exponential" if self.amounts.transform == "log" else "A linear"
+        return f"{shape} trend: it {rate}, {self._by(change, std)} over the record"
 
     def _describe_parabola(self, posterior: PartPosterior) -> str:
         low, high = posterior.x[0], posterior.x[-1]
@@ -261,10 +264,12 @@ class SeriesClauses:
             noun, that, rest = phrase.partition(" that")
             text = f"{noun} of constant shape{that}{rest}: its highest value is {size} above its"
             return f"{text} lowest" + (f" ({extremes})" if extremes else "")
-        at_first, at_last = (self.amounts.format_swing(swing) for swing, _ in swings)
+        at_first = self._find_amounts(first).format_swing(swings[0][0])
+        at_last = self.amounts.format_swing(swings[1][0])
         comma = "" if calendar else ","
         text = (
-            f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last)"
+            f"{phrase}{comma} {join_words(changes)} (swing {at_first} at first, {at_last} at last"
+            f"{', each at the level of its time' if self.amounts.transform == 'sqrt' else ''})"
         )
         return text + (f"; lately {extremes}" if extremes else "")
 
@@ -291,7 +296,7 @@ class SeriesClauses:
             else:
                 found.append(f"whose amplitude {'grows' if last > first else 'shrinks'}{how}")
         if Walk in others:
-            found.append("whose shape drifts slowly")
+            found.append("whose shape drifts")
         if Smooth in others:
             scale = part.list_factors(Smooth)[0].length_scale * posterior.half_range
             found.append(f"whose shape changes over about {self.unit.format_duration(scale)}")
@@ -316,6 +321,11 @@ class SeriesClauses:
         return None if top is None or top == bottom else f"highest {top}, lowest {bottom}"
 
     # ------------------------------------------------------------------ amounts
+
+    def _find_amounts(self, x: Vector) -> Amounts:
+        """Return amounts at the mean level over some inputs, on which those of a root depend."""
+        level = float(np.mean(self.model.predict_latent(x[:, np.newaxis])))
+        return replace(self.amounts, level=level)
 
     def _by(self, change: float, std: float) -> str:
         return f"by {self.amounts.format_change(change, std)}"

@@ -11,7 +11,7 @@ import numpy as np
 from relvec.describing.amounts import Amounts
 from relvec.describing.series_clauses import join_words
 from relvec.describing.structure_parts import StructurePart
-from relvec.kernels.expansions import Kink, Line, SlopeWalk, Smooth, Walk
+from relvec.kernels.expansions import Harmonics, Kink, Line, SlopeWalk, Smooth, Walk
 from relvec.learning.structures.structure import Structure
 
 __all__ = [
@@ -119,12 +119,15 @@ def describe_forecast(model: Any) -> str:
         )
     trends = _sum_weights((describe_trend(each.structure), each.weight) for each in used)
     transforms = _sum_weights((SCALES[each.transform], each.weight) for each in used)
+    if number == 1 and weights[0] > 0.0:
+        return f"Forecasts assume {trends[0][0]}."
     if len(trends) == 1:
-        text = f"Forecasts assume {trends[0][0]}."
+        text = f"Forecasts average {number} structures, which assume {trends[0][0]}."
     else:
         listed = [f"{_percent(weight)} on {name}" for name, weight in trends]
         listed[0] = listed[0].replace("% on", "% of their weight is on")
         text = f"Forecasts average {number} structures: {join_words(listed)}."
+    text += f" The structure described here has {_percent(weights[0])} of the weight."
     if len(transforms) > 1:
         listed = [f"{name} {_percent(weight)}" for name, weight in transforms]
         text += f" By transform of the target, the weights are: {', '.join(listed)}."
@@ -166,6 +169,6 @@ def describe_trend(structure: Structure) -> str:
         return "a straight line through all data"
     if (Walk,) in kinds:
         return "a level that stays where it is"
-    if (Smooth,) in kinds:
+    if any(Smooth in kind and Harmonics not in kind for kind in kinds):
         return "a smooth trend that returns to the mean of the record"
     return "a constant level"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from relvec.describing.amounts import Amounts
-from relvec.describing.input_units import InputUnit, format_number
+from relvec.describing.input_units import InputUnit, format_number, plural
 from relvec.describing.series_clauses import SeriesClauses
 from relvec.describing.structure_notes import (
     describe_forecast,
@@ -20,6 +20,7 @@ from relvec.describing.structure_notes import (
 from relvec.describing.structure_parts import StructurePart, list_parts
 from relvec.describing.table_clauses import TableClauses
 from relvec.kernels.expansions import Harmonics
+from relvec.learning.structures.score import UNDECIDED_MARGIN
 
 __all__ = [
     "DescribedPart",
@@ -37,7 +38,7 @@ HEADS = {
     ),
     "sqrt": (
         "The square root of {target} is {parts} and noise: {expression}. Amounts are in "
-        "units of {target}, at its last level of {level}."
+        "units of {target}, at {which} level of {level}."
     ),
 }
 
@@ -58,13 +59,11 @@ class DescribedPart:
     def sentence(self) -> str:
         """The sentence, with share of the variance and loss of score."""
         loss = self.score_loss
-        lost = (
-            f"falls by {loss:.0f} nats"
-            if loss >= 0.5
-            else f"rises by {-loss:.0f} nats"
-            if loss <= -0.5
-            else "hardly changes"
-        )
+        size = f"{abs(loss):.0f}"
+        by = f"by {size} {plural('nat', float(size))}"
+        lost = f"falls {by}" if loss >= 0.5 else f"rises {by}" if loss <= -0.5 else "hardly changes"
+        if loss < UNDECIDED_MARGIN:
+            lost += ", so that it is undecided whether it is needed"
         share = f"{100.0 * self.part.share:.0f} %" if self.part.share >= 0.005 else "below 1 %"
         return f"{self.text}. Its share of the variance is {share}; without it the score {lost}."
 
@@ -154,7 +153,8 @@ def make_clauses(
 
 
 def _describe_head(model: Any, amounts: Amounts, n_parts: int) -> str:
-    target = "the series" if model.n_features_in_ == 1 else "the target"
+    is_series = model.n_features_in_ == 1
+    target = "the series" if is_series else "the target"
     if not n_parts:
         return f"No structure was found: {target} is constant plus noise."
     level = float(model.best_.target.transform.inverse(np.array([amounts.level]))[0])
@@ -164,6 +164,7 @@ def _describe_head(model: Any, amounts: Amounts, n_parts: int) -> str:
         parts="the sum of one part" if n_parts == 1 else f"the sum of {n_parts} parts",
         expression=model.expression_,
         level=format_number(level),
+        which="its last" if is_series else "its mean",
     )
 
 

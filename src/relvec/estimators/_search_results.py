@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from relvec._typing import Vector
 from relvec.learning.structures.construct import Construction
+from relvec.learning.structures.score import UNDECIDED_MARGIN
 from relvec.learning.structures.structure import Component, Structure
 
 __all__ = ["RankedStructure", "StructureComponent", "rank_structures", "summarise_components"]
-
-UNDECIDED_MARGIN = 5.0
-"""Differences of scores below this, in nats, do not decide between structures."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,10 +13,11 @@ from relvec.bases.base import Basis
 from relvec.estimators._inputs import read_weight
 from relvec.estimators._length_scales import with_learnt_kernels
 from relvec.estimators._plan import Data
+from relvec.estimators._solvers import choose_precision
 from relvec.estimators._target_transform import check_support
 from relvec.solvers import Problem
 
-__all__ = ["fitted_basis", "fitted_problem"]
+__all__ = ["fitted_basis", "fitted_precision", "fitted_problem"]
 
 
 def fitted_basis(model: Any) -> Basis:
@@ -41,6 +42,26 @@ def fitted_basis(model: Any) -> Basis:
     basis: Basis = model._resolve_basis()
     learnt = getattr(model, "learnt_length_scales_", None)
     return basis if learnt is None else with_learnt_kernels(basis, learnt)
+
+
+def fitted_precision(model: Any) -> str:
+    """Return "atom" or "tied", which the option `precision` of a fitted model stands for.
+
+    Parameters
+    ----------
+    model : regressor or classifier of relvec
+        Fitted model.
+
+    Examples
+    --------
+    >>> from relvec import SparseBayesRegressor
+    >>> from relvec.bases import SmoothBasis
+    >>> from relvec.estimators.fitted import fitted_precision
+    >>> X = np.linspace(0, 10, 40)[:, None]
+    >>> fitted_precision(SparseBayesRegressor(SmoothBasis(2.0)).fit(X, np.sin(X[:, 0])))
+    'tied'
+    """
+    return choose_precision(getattr(model, "precision", "atom"), fitted_basis(model))
 
 
 def fitted_problem(

@@ -93,8 +93,8 @@ class KernelSearchRegressor(
         (integrated Wiener process), PER, STEP, KINK in expressions. With several inputs only
         "linear" and "smooth" are used.
     periods : sequence of float, optional
-        Candidate periods, in units of the input; days for dates. By default they are found by
-        periodograms.
+        Candidate periods, in units of the input; days for dates. They are held as given. By default
+        they are found by periodograms and refined by the evidence.
     transforms : sequence of str, default=("identity", "log", "sqrt")
         Transforms of the target to compare, for positive targets whose largest value is 1.5 times
         the smallest one or more.
@@ -109,16 +109,17 @@ class KernelSearchRegressor(
         Largest number of components of a series.
     structure_penalty : pair of float, default=(2.0, 3.0)
         Log prior odds against each component, and against each further factor of a product, in
-        nats; a line costs nothing, and its square half of the first. They come on top of the
-        penalties on parameters: half the logarithm of the number of rows for each variance and
-        length-scale, its logarithm for a location, that of half the number for a period.
+        nats; the penalty of a line is zero, that of its square half of the first. They come on top
+        of the penalties on parameters: half the logarithm of the number of rows for each variance
+        and length-scale, the logarithm of that number for a location, of half of it for a period.
     origins : sequence of float, default=(0.55, 0.66, 0.78, 0.89)
         For one input: fractions of the record before which candidates are fitted again, to predict
         what follows.
     horizon : float, default=0.11
         How far they predict, as a fraction of the record.
     time_limit : float, optional
-        Seconds after which the search ends with what it has found, with a warning.
+        Seconds after which the search ends with what it has found, with a warning. Then the result
+        depends on the speed of the computer.
     n_jobs : int or None, default=None
         Number of parallel jobs: transforms are searched, and held-out parts predicted, in parallel.
     warm_start : bool, default=False
@@ -143,7 +144,7 @@ class KernelSearchRegressor(
     log_evidence_ : float
         Maximised log evidence of the best structure, in nats.
     score_ : float
-        Its penalised log evidence.
+        Its log evidence less penalties, with the weak log prior density of its length-scales.
     noise_variance_ : float
         Noise variance of the best structure, in squared units of the transformed target.
     n_columns_ : int
@@ -166,12 +167,15 @@ class KernelSearchRegressor(
 
     Notes
     -----
-    The search is deterministic. Its result does not depend on the order of rows. `sample_weight`
-    are frequency weights. Score differences of a few nats between trends are common, and decide
-    forecasts; so predictions average over trends.
+    The search is deterministic, up to `time_limit`. Its result does not depend on the order of
+    rows. `sample_weight` are frequency weights. Score differences of a few nats between trends are
+    common, and decide forecasts; so predictions average over trends.
 
     References
     ----------
+    D. Duvenaud, J. R. Lloyd, R. Grosse, J. B. Tenenbaum, Z. Ghahramani (2013), Structure discovery
+    in nonparametric regression through compositional kernel search, ICML.
+
     J. R. Lloyd, D. Duvenaud, R. Grosse, J. B. Tenenbaum, Z. Ghahramani (2014), Automatic
     construction and natural-language description of nonparametric regression models, AAAI.
 
@@ -180,6 +184,8 @@ class KernelSearchRegressor(
 
     Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive
     distributions, Bayesian Analysis 13.
+
+    L. Breiman (1996), Stacked regressions, Machine Learning 24.
 
     Examples
     --------

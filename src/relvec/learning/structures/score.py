@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from relvec.kernels.expansions import Line
 from relvec.learning.structures.structure import Component, Structure
 
-__all__ = ["ScoreRule", "Scored"]
+__all__ = ["UNDECIDED_MARGIN", "ScoreRule", "Scored"]
+
+UNDECIDED_MARGIN = 5.0
+"""Differences of scores below this, in nats, do not decide between structures."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class ScoreRule:
     log_jacobian : float
         Log derivative of the transform of the targets, summed over rows.
     per_component : float
-        Log prior odds against each component, in nats. A line costs nothing, and its square half.
+        Log prior odds against each component, in nats. That of a line is zero, of its square half.
     per_factor : float
         Log prior odds against each further factor of a product, of which there are several choices
         per component.
