@@ -55,6 +55,9 @@ def describe_search(model: Any, names: Sequence[str]) -> dict[str, Any]:
             {
                 "name": each.structure.name(features),
                 "transform": each.transform,
+                "period_texts": [
+                    format_period(period, is_date=model.has_dates_) for period in each.periods
+                ],
                 "score": each.score,
                 "margin": each.margin,
                 "is_undecided": each.is_undecided,

@@ -20,6 +20,8 @@ class RankedStructure:
     """Expression, such as ``LIN + PER x RW``; ``none`` without components."""
     transform: str
     """Transform of the target: "identity", "log" or "sqrt"."""
+    periods: tuple[float, ...]
+    """Periods in units of the input; days for dates."""
     score: float
     """Penalised log evidence of the targets, in nats."""
     margin: float
@@ -43,7 +45,9 @@ class RankedStructure:
         return self.margin < UNDECIDED_MARGIN
 
     def __repr__(self) -> str:
-        return f"RankedStructure({self.name!r}, score={self.score:.1f}, margin={self.margin:.1f})"
+        periods = ", ".join(f"{period:.4g}" for period in self.periods)
+        name = f"{self.name} ({periods})" if periods else self.name
+        return f"RankedStructure({name!r}, score={self.score:.1f}, margin={self.margin:.1f})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,6 +84,7 @@ def rank_structures(
             RankedStructure(
                 name=structure.name(feature_names),
                 transform=str(target.transform),
+                periods=tuple(found.list_periods(structure).tolist()),
                 score=scored.score,
                 margin=found.best.scored.score - scored.score,
                 log_evidence=structure.log_evidence + float(weighted),

@@ -337,7 +337,7 @@ class KernelSearchRegressor(
         )
         self.expression_ = structure.name(names)
         self.transform_ = str(best.target.transform)
-        self.periods_ = found.list_periods()
+        self.periods_ = found.list_periods(structure)
         self.weights_ = found.mixture_weights
         self.log_evidence_ = self.structures_[0].log_evidence
         self.score_ = best.scored.score

@@ -46,7 +46,7 @@ def _tabulate_structures(model: Any) -> str:
     shown = ranked[:N_RANKED]
     heads = ("transform", "score", "margin", "parameters", "held-out MLPD", "held-out RMSE")
     lines = "".join(
-        f'<tr><td class="words">{escape(each.name)}</td><td>{escape(each.transform)}</td>'
+        f'<tr><td class="words">{escape(_name_structure(each))}</td><td>{escape(each.transform)}</td>'
         f"<td>{format_number(each.score, 5)}</td><td>{each.margin:.1f}</td>"
         f"<td>{each.n_parameters}</td><td>{_format_optional(each.held_out_mlpd)}</td>"
         f"<td>{_format_optional(each.held_out_rmse)}</td><td>{100.0 * each.weight:.0f} %</td></tr>"
@@ -68,6 +68,12 @@ def _tabulate_structures(model: Any) -> str:
         f"{more}</p><table><thead><tr><th>structure</th>{cells}</tr></thead>"
         f"<tbody>{lines}</tbody></table></div>"
     )
+
+
+def _name_structure(structure: Any) -> str:
+    """Return expression and periods, which tell structures of one expression apart."""
+    periods = ", ".join(format_number(period, 4) for period in structure.periods)
+    return f"{structure.name} ({periods})" if periods else str(structure.name)
 
 
 def _format_optional(value: float | None) -> str:

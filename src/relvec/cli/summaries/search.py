@@ -79,6 +79,13 @@ def search_parts(search: dict[str, Any]) -> list[Any]:
     return [*parts, *_tabulate_rivals(search)]
 
 
+def _name_structure(structure: dict[str, Any]) -> str:
+    """Return expression, transform and periods, which tell structures of one expression apart."""
+    transform, periods = structure["transform"], ", ".join(structure["period_texts"])
+    name = structure["name"] if transform == "identity" else f"{structure['name']} of {transform}"
+    return f"{name} ({periods})" if periods else name
+
+
 def _tabulate_rivals(search: dict[str, Any]) -> list[Any]:
     found = search["structures"]
     # the best by score, and those that matter for predictions
@@ -89,7 +96,7 @@ def _tabulate_rivals(search: dict[str, Any]) -> list[Any]:
     ][:MANY_RIVALS]
     rows = [
         [
-            each["name"] + ("" if each["transform"] == "identity" else f" of {each['transform']}"),
+            _name_structure(each),
             f"{each['margin']:.1f}" + (" undecided" if each["margin"] and _is_near(each) else ""),
             format_number(each["held_out_rmse"]),
             f"{100 * each['weight']:.0f} %",

@@ -109,9 +109,9 @@ class Construction:
             fitted = FittedMember.of_columns(self.best, self.rows.U, self.weight, min_gamma)
         return Forecaster([fitted], np.ones(1), self.scaling)
 
-    def list_periods(self) -> Vector:
-        """Return the periods of the best structure, in units of the input."""
-        factors = [each for part in self.best.structure.components for each in part.factors]
+    def list_periods(self, structure: Structure) -> Vector:
+        """Return the periods of a structure, in units of the input."""
+        factors = [each for part in structure.components for each in part.factors]
         found = {each.period for each in factors if isinstance(each, Harmonics)}
         return np.array(sorted(found)) * self.scaling.half_range[0]
 

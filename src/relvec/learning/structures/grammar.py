@@ -147,8 +147,11 @@ class Grammar:
     # ------------------------------------------------------------------ structures
 
     def allows(self, structure: Structure) -> bool:
-        """Whether all factors are allowed and the columns are few enough."""
-        kinds = {kind for component in structure.components for kind in component.kinds}
+        """Whether all factors are allowed, none is redundant and the columns are few enough."""
+        have = {component.kinds for component in structure.components}
+        if {(Line,), (SlopeWalk,)} <= have:  # a wandering slope comes with a line of its own
+            return False
+        kinds = {kind for each in have for kind in each}
         return (
             kinds <= self.allowed
             and structure.n_columns <= self.max_columns
