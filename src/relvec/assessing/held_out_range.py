@@ -32,7 +32,7 @@ def select_outside(X: Any, where: Any, feature: Any, share: float) -> tuple[Bool
                 f"{n_rows} rows; got an array of shape {mask.shape} and type {mask.dtype}."
             )
         return mask, "given rows"
-    check_choice("where", where, RANGES, also="a mask of the rows")
+    check_choice("where", where, RANGES, also="or a mask of the rows")
     matrix, names = convert_to_matrix(X), get_column_names(X)
     if where == "auto":
         where = "ends" if len(names) == 1 or feature is not None else "outermost"
