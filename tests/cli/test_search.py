@@ -104,7 +104,7 @@ def test_the_report_of_a_series(cli, series, tmp_path):
         *("--bootstrap", "0", "-o", tmp_path / "r.html"),
     )
     assert result.exit_code == 0, result.output
-    assert "The series is the sum of" in (tmp_path / "r.html").read_text()
+    assert " parts and noise: " in (tmp_path / "r.html").read_text()
 
 
 @pytest.mark.slow
