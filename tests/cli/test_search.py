@@ -98,6 +98,16 @@ def test_the_report_on_the_terminal(cli, series, tmp_path):
 
 
 @pytest.mark.slow
+def test_the_report_of_a_series(cli, series, tmp_path):
+    result = cli(
+        *("report", series / "sales.relvec", series / "sales.csv", "--folds", "0"),
+        *("--bootstrap", "0", "-o", tmp_path / "r.html"),
+    )
+    assert result.exit_code == 0, result.output
+    assert " parts and noise: " in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.slow
 def test_rows_in_another_order_give_the_same_model(cli, series, tmp_path):
     make_series().sample(fraction=1.0, shuffle=True, seed=1).write_csv(tmp_path / "mixed.csv")
     result = cli(
@@ -282,6 +292,16 @@ def test_text_is_no_time(refused, tmp_path):
         *("fit", tmp_path / "t.csv", "-t", "sales", "--search", "-o", tmp_path / "m.relvec")
     )
     assert "Column 'kind' contains text, but a series needs numbers or dates." in message
+
+
+def test_months_without_a_day_are_refused(refused, tmp_path):
+    months = [f"{2015 + k // 12}-{k % 12 + 1:02}" for k in range(40)]
+    pl.DataFrame({"month": months, "sales": np.arange(40.0)}).write_csv(tmp_path / "t.csv")
+    message = refused(
+        *("fit", tmp_path / "t.csv", "-t", "sales", "--search", "--time", "month"),
+        *("-o", tmp_path / "m.relvec"),
+    )
+    assert "'month' contains text such as '2015-01'" in message
 
 
 def test_forecasts_of_other_models_are_refused(refused, folder):

@@ -118,7 +118,8 @@ def define_problem(
         columns, dropped = _describe_columns(candidates, wanted, categorical, max_categories)
     _note_dropped_columns(dropped, source, console)
     if not columns:
-        raise CommandError(f"{source.name} has no usable column to predict '{target}' from.")
+        hint = _explain_text_times(candidates) if is_search else ""
+        raise CommandError(f"{source.name} has no usable column to predict '{target}' from.{hint}")
     if not (is_search and len(columns) == 1):  # the dates of a series remain dates
         _note_conversions(columns, frame, categorical, console)
     table = prepare_columns(frame, columns)
@@ -126,6 +127,18 @@ def define_problem(
     return Problem(
         *(table, values, target, task, columns, dropped, rows.counts(), rows.row_numbers),
         row_values=row_values,
+    )
+
+
+def _explain_text_times(candidates: pl.DataFrame) -> str:
+    """Return how to write the times of a series, if its only column contains text."""
+    names = [name for name, kind in candidates.schema.items() if kind == pl.String]
+    if candidates.width != 1 or not names:
+        return ""
+    given = next(text for text in candidates[names[0]] if text is not None)
+    return (
+        f" '{names[0]}' contains text such as '{given}', but a series needs numbers or dates. "
+        "Write dates with year, month and day, as in 2019-01-31."
     )
 
 

@@ -118,7 +118,7 @@ class Subject:
             )
         targets = _one_target(model, y)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        if is_kernel_search(model) and X.ndim == 1:  # an index of dates
+        if is_kernel_search(model) and len(X.shape) == 1:  # an index of dates
             X = np.asarray(X).reshape(-1, 1)
         if X.shape[0] != len(targets) or len(targets) < 2:
             raise ValueError(
