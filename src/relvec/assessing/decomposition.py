@@ -164,6 +164,9 @@ class BiasVariance:
             "noise": self.point_noise,
         }
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """Return the decomposition as a table in text.
 

@@ -247,6 +247,9 @@ class CoverageOutside:
             "outside_error": np.array([each.standard_error for each in outside.values()]),
         }
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """Return the metrics as a table in text.
 

@@ -122,6 +122,9 @@ class EvidenceCurve:
             "noise_variance": self.noise_variance,
         }
 
+    def __str__(self) -> str:
+        return self.summary()
+
     def summary(self) -> str:
         """Return the maximum of each criterion as a table in text, with a warning if there is one.
 

@@ -46,7 +46,8 @@ def _tabulate_structures(model: Any) -> str:
     shown = ranked[:N_RANKED]
     heads = ("transform", "score", "margin", "parameters", "held-out MLPD", "held-out RMSE")
     lines = "".join(
-        f'<tr><td class="words">{escape(_name_structure(each))}</td><td>{escape(each.transform)}</td>'
+        f'<tr><td class="words">{escape(_name_structure(each))}</td>'
+        f"<td>{escape(each.transform)}</td>"
         f"<td>{format_number(each.score, 5)}</td><td>{each.margin:.1f}</td>"
         f"<td>{each.n_parameters}</td><td>{_format_optional(each.held_out_mlpd)}</td>"
         f"<td>{_format_optional(each.held_out_rmse)}</td><td>{100.0 * each.weight:.0f} %</td></tr>"

@@ -37,6 +37,10 @@ from relvec.learning.structures.watch import Watch
 __all__ = ["Construction", "KernelConstruction", "Lost", "Search"]
 
 
+NEGLIGIBLE_WEIGHT = 0.002
+"""Structures of less weight are left out of predictions; so little hardly moves a quantile."""
+
+
 class Search(Protocol):
     """A search for structures under one transform of the targets."""
 
@@ -272,7 +276,9 @@ def _average_weights(held_out: HeldOut) -> Vector:
     """Return the mean of the weights of best density and of least squared error."""
     by_density = stack_densities(held_out.log_density, held_out.weight)
     by_mean = stack_means(held_out.median, held_out.target, held_out.fold, held_out.weight)
-    return 0.5 * (by_density + by_mean)
+    weights = 0.5 * (by_density + by_mean)
+    weights[weights < NEGLIGIBLE_WEIGHT] = 0.0
+    return weights / weights.sum()
 
 
 def _compute_losses(search: Search, best: Member) -> tuple[Lost, ...]:

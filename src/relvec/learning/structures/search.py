@@ -177,7 +177,10 @@ class SeriesSearch(StructureMemory):
         """
         u, root = self.rows.U[:, 0], self.store.root
         every = max(1, len(u) // 250)
-        middle = 0.5 * (u[3:-4] + u[4:-3])[::every]  # three rows at least on either side
+        # Rows on either side: three for a level, a tenth for a slope, which a forecast continues.
+        beside = 3 if kind is Step else max(3, len(u) // 10)
+        inner = u[beside - 1 : len(u) - beside + 1]
+        middle = 0.5 * (inner[:-1] + inner[1:])[::every]
         if not len(middle):
             return 0.0
         away = np.subtract.outer(u, middle)
