@@ -22,6 +22,7 @@ __all__ = [
     "check_penalty",
     "check_periods",
     "check_transforms",
+    "list_search_options",
     "make_construction",
 ]
 
@@ -31,9 +32,19 @@ THOROUGH_BEAM = 5
 FAST_COLUMNS = 310
 """Largest number of columns of a structure in a fast search: a fit costs the third power."""
 
+SEARCH_OPTIONS = (
+    "factors",
+    "periods",
+    "transforms",
+    "effort",
+    "max_components",
+    "structure_penalty",
+)
+"""Options that determine a search; with others a warm start begins anew."""
+
 
 def _check_names(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if isinstance(value, str) or not len(value):
+    if isinstance(value, str) or not np.size(value) or np.ndim(value) != 1:
         raise ValueError(f"{name} must be a sequence of names out of {choices}; got {value!r}.")
     for each in value:
         check_choice(name, each, choices)
@@ -69,10 +80,12 @@ def check_periods(name: str, value: Any) -> None:
 
 def check_origins(name: str, value: Any) -> None:
     """Raise unless `value` is a sequence of fractions."""
-    given = np.atleast_1d(np.asarray(value, dtype=np.float64))
-    if given.ndim != 1 or not len(given) or not ((given > 0.0) & (given < 1.0)).all():
+    numbers = np.asarray(value)
+    is_sequence = numbers.ndim == 1 and len(numbers) and numbers.dtype.kind in "fiu"
+    if not is_sequence or not ((numbers > 0.0) & (numbers < 1.0)).all():
         raise ValueError(
-            f"{name} must be fractions of the record, strictly between 0 and 1; got {value!r}."
+            f"{name} must be a sequence of fractions of the record, strictly between 0 and 1; got "
+            f"{value!r}."
         )
 
 
@@ -84,6 +97,11 @@ def check_penalty(name: str, value: Any) -> None:
         )
     for each in value:
         check_positive(f"each of {name}", each, allow_zero=True)
+
+
+def list_search_options(options: Any) -> list[Any]:
+    """Return the values of the options that determine a search, to compare them."""
+    return [np.asarray(getattr(options, name)).tolist() for name in SEARCH_OPTIONS]
 
 
 def make_construction(options: Any, watch: Watch) -> KernelConstruction:

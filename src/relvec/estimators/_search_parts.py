@@ -16,6 +16,7 @@ from relvec.learning.structures.construct import Construction
 from relvec.learning.structures.fit import StructureFitter
 from relvec.learning.structures.forecast import Forecaster
 from relvec.learning.structures.score import ScoreRule
+from relvec.learning.structures.table_grammar import TableGrammar, TableScoreRule
 from relvec.learning.structures.tuning import SearchTuning
 
 __all__ = ["SearchPartsMixin", "TrainingRows"]
@@ -203,5 +204,13 @@ class SearchPartsMixin:
             store = ColumnStore(found.rows.U, best.target.values, found.weight)
             fitter = StructureFitter(store, found.rows.spacing)
             others = fitter.fit(best.structure.with_components(kept), SearchTuning.n_settle_steps)
-        rule = ScoreRule(store.n_samples, 0.0, *self.structure_penalty)
+        rule = self._make_rule(store)
         return rule(best.structure).score - rule(others).score
+
+    def _make_rule(self, store: ColumnStore) -> ScoreRule:
+        """Return the rule of comparison; the Jacobian cancels in differences."""
+        values = (store.n_samples, 0.0, *self.structure_penalty)
+        if store.U.shape[1] == 1:
+            return ScoreRule(*values)
+        n_features = len(TableGrammar(store.U, frozenset(), 0).features)
+        return TableScoreRule(*values, n_features=n_features)

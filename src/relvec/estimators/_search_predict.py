@@ -7,8 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from relvec._checks import check_integer, check_probability
+from relvec._checks import (
+    check_finite_input,
+    check_integer,
+    check_probability,
+    check_targets,
+)
 from relvec._typing import ArrayLike, Matrix, Vector
+from relvec.estimators._inputs import check_numbers
 from relvec.estimators._search_inputs import from_days
 from relvec.estimators._search_parts import SearchPartsMixin
 from relvec.learning.structures.forecast import Forecaster
@@ -174,7 +180,10 @@ class SearchPredictionMixin(SearchPartsMixin):
         (2, 3)
         """
         mixture = self.predict_distribution(X)
-        each = [check_probability("levels", level) for level in np.atleast_1d(np.asarray(levels))]
+        given = np.atleast_1d(np.asarray(levels))
+        if given.ndim != 1 or not len(given):
+            raise ValueError(f"levels must be a sequence of probabilities; got {levels!r}.")
+        each = [check_probability("each of levels", level) for level in given.tolist()]
         return np.stack([mixture.quantile(level) for level in each], axis=-1)
 
     def log_predictive_density(self, X: Any, y: ArrayLike) -> Vector:
@@ -203,7 +212,11 @@ class SearchPredictionMixin(SearchPartsMixin):
         >>> bool(likely > unlikely)
         True
         """
-        density: Vector = self.predict_distribution(X).log_density(np.asarray(y, dtype=np.float64))
+        mixture = self.predict_distribution(X)
+        check_numbers(y)
+        check_finite_input(y, "y")
+        target = check_targets(y, mixture.centre.shape).astype(np.float64)
+        density: Vector = mixture.log_density(target)
         return density
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Matrix:
@@ -289,7 +302,7 @@ class SearchPredictionMixin(SearchPartsMixin):
         -------
         X : ndarray of shape (n_steps, 1)
             Inputs after the last training input; dates if the model was fitted to dates. Dates at
-            the same day of consecutive months, quarters or years go on so.
+            the same day of consecutive months, quarters or years, or at their last days, go on so.
 
         Examples
         --------
@@ -322,6 +335,10 @@ class SearchPredictionMixin(SearchPartsMixin):
 
 def continue_dates(dates: np.ndarray, n_steps: int) -> np.ndarray:
     """Return the dates after the last of sorted dates: calendar months, or the median spacing."""
+    day = np.timedelta64(1, "D")
+    after = dates + day
+    if len(dates) > 1 and (after.astype("datetime64[M]") > dates.astype("datetime64[M]")).all():
+        return continue_dates(after, n_steps) - day  # last days of months
     months = dates.astype("datetime64[M]")
     gaps = np.diff(months).astype(int)
     offsets = dates - months.astype(dates.dtype)

@@ -184,7 +184,8 @@ class KernelConstruction:
                 self.n_jobs,
             )
             mixture_weights = _average_weights(held_out)
-        lost = _compute_losses(ranked[0], members[0])
+        own = next(search for search in ranked if search.target is members[0].target)
+        lost = _compute_losses(own, members[0])
         construction = Construction(
             scaling=scaling,
             rows=rows,

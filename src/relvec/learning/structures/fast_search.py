@@ -56,6 +56,11 @@ class FastSeriesSearch(SeriesSearch):
                 break
             self._polish_periods(self.list_best(1)[0])
 
+    @property
+    def max_components(self) -> float:
+        """Largest number of components that an elimination leaves."""
+        return self.tuning.max_components
+
     def _list_unchanged(self) -> list[Scored]:
         """Return those of the best structures whose changes were not tried."""
         starts = [each for each in self.list_best(N_STARTS) if each.structure not in self._changed]
@@ -74,6 +79,8 @@ class FastSeriesSearch(SeriesSearch):
         for seed in screened[:N_STARTS]:
             if not self.watch.is_over:
                 self._polish_periods(self.settle(seed.structure))
+        if not self.found:  # the time was over before the first fit
+            self.settle(Structure())
 
     # ------------------------------------------------------------------ elimination
 

@@ -240,8 +240,8 @@ class Grammar:
                     self.season(period, Smooth, log_variance=start, n_harmonics=n_harmonics)
                 )
         for shape, location in locations.items():
-            # A kink is a change of a slope that is there.
-            if shape is Step or {(Line,), (Kink,)} & have:
+            # A kink is a change of a slope that is there, if there are lines.
+            if shape is Step or {(Line,), (Kink,)} & have or Line not in self.allowed:
                 factor = Step(origin=location) if shape is Step else Kink(origin=location)
                 yield structure.with_added(Component.of(factor, log_variance=start + 1.0))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from operator import attrgetter
@@ -39,6 +40,11 @@ class StructureMemory(ABC):
     found: Keyed
     n_fits: int
 
+    @property
+    def max_components(self) -> float:
+        """Largest number of components that an elimination leaves."""
+        return math.inf
+
     @abstractmethod
     def key(self, structure: Structure) -> tuple[str, ...]:
         """Identify a structure up to its continuous parameters."""
@@ -58,7 +64,7 @@ class StructureMemory(ABC):
         return fitted
 
     def eliminate(self, scored: Scored) -> Scored:
-        """Remove components one at a time while the score rises."""
+        """Remove components one at a time while the score rises, or while they are too many."""
         current = self._drop_negligible(scored)
         while current.structure.components and not self.watch.is_over:
             ranked = sorted(
@@ -72,7 +78,8 @@ class StructureMemory(ABC):
                 if fitted[-1].score > current.score:
                     break
             best = max(fitted, key=by_score)
-            if best.score <= current.score:
+            is_few = len(current.structure.components) <= self.max_components
+            if best.score <= current.score and is_few:
                 break
             current = best
         return self.settle(current.structure)

@@ -15,6 +15,9 @@ from relvec.learning.structures.rows import OutputScaling
 
 __all__ = ["Normal", "StructureMixture"]
 
+MAX_BISECTIONS = 1200
+"""Enough for neighbouring numbers from a bracket as wide as the range of numbers."""
+
 
 @dataclass(frozen=True)
 class Normal:
@@ -92,9 +95,12 @@ class StructureMixture:
     def quantile(self, level: float) -> Vector:
         """Return the quantile of each target, by bisection between those of the members."""
         each = np.array([member.quantile(level) for member in self.members])
-        low, high = each.min(axis=0), each.max(axis=0)
-        for _ in range(60):  # to the rounding error of the width of the bracket
-            middle = 0.5 * (low + high)
+        low, high = each.min(axis=0), np.minimum(each.max(axis=0), np.finfo(float).max)
+        # To neighbouring numbers: a member of small weight can widen the bracket by any factor.
+        for _ in range(MAX_BISECTIONS):
+            middle = 0.5 * low + 0.5 * high
+            if ((middle <= low) | (middle >= high)).all():
+                break
             enough = self.cdf(middle) >= level
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return high

@@ -92,6 +92,8 @@ class PeriodFinder:
 
     def find_periods(self, target: Vector) -> list[float]:
         """Return candidate periods of the targets, refined, the best first."""
+        if len(target) < 2:
+            return []
         values = _clip_increments(target)
         spectra = [self.compute_spectrum(values, n_cosines) for n_cosines in DETRENDINGS]
         found: list[float] = []

@@ -12,7 +12,7 @@ from relvec._typing import Vector
 from relvec.kernels.expansions import Expansion, Harmonics, Kink, Product, Step
 from relvec.learning.structures.columns import ColumnStore
 from relvec.learning.structures.fit import StructureFitter
-from relvec.learning.structures.grammar import Grammar, log_start, period_of
+from relvec.learning.structures.grammar import TRENDS, Grammar, log_start, period_of
 from relvec.learning.structures.memory import Keyed, StructureMemory, by_score
 from relvec.learning.structures.periods import PeriodFinder
 from relvec.learning.structures.posterior import ColumnPosterior
@@ -154,7 +154,7 @@ class SeriesSearch(StructureMemory):
         locations: dict[type[Expansion], float] = {
             kind: self._locate(kind, posterior)
             for kind in (Step, Kink)
-            if kind in self.allowed and structure.components
+            if kind in self.allowed and (structure.components or self._has_no_trends)
         }
         candidates = self.periods[: self.tuning.n_added_periods]
         if structure.components and Harmonics in self.allowed and self.given_periods is None:
@@ -168,6 +168,11 @@ class SeriesSearch(StructureMemory):
         longer = self.periods[: self.tuning.n_longer_periods]
         start = log_start(float(np.var(residual)))
         return self.grammar.list_changes(structure, start, periods, longer, locations)
+
+    @property
+    def _has_no_trends(self) -> bool:
+        """Whether changes of level or slope are the only trends, with which a search begins."""
+        return self.allowed.isdisjoint(TRENDS)
 
     def _locate(self, kind: type[Expansion], posterior: ColumnPosterior) -> float:
         """Return the location of a step or kink of largest relevance ``q^2 / s``.
