@@ -21,6 +21,8 @@ DATE_TIME = re.compile(
     r"(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[-+]\d{2}:?\d{2})?)?"
 )
 """Year, month and day, optionally with a time and a time zone."""
+MONTH = re.compile(r"(\d{4})-(\d{2})")
+"""Year and month, which stand for the first day of the month."""
 
 
 def has_dates(series: pl.Series) -> bool:
@@ -45,6 +47,8 @@ def parse_days(text: pl.Series) -> tuple[pl.Series, int | None]:
     >>> days, bad = parse_days(pl.Series(["1970-01-02", "1970/1/3 12:00", None, "soon"]))
     >>> days.to_list(), bad
     ([1.0, 2.5, None, None], 3)
+    >>> parse_days(pl.Series(["1970-01", "1970-02"]))[0].to_list()  # first days
+    [0.0, 31.0]
     """
     if has_dates(text):
         return (text.dt.epoch("us") / 86_400e6).alias(text.name), None
@@ -81,7 +85,7 @@ def as_times(days: pl.Series, *, first_row: int = 1) -> pl.Series:
 
 
 def _parse_date(text: str) -> float | None:
-    match = DATE_TIME.fullmatch(text)
+    match = DATE_TIME.fullmatch(f"{text}-01" if MONTH.fullmatch(text) else text)
     if match is None:
         return None
     year, _, month, day, hour, minute, second, fraction, zone = match.groups()
