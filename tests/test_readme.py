@@ -75,6 +75,11 @@ def test_commands_of_the_readme_run(tmp_path: Path) -> None:
     price = 2.0 * area + 10.0 * rooms + rng.normal(size=60)
     table = [f"{a:.1f},{r},{p:.1f}" for a, r, p in zip(area, rooms, price, strict=True)]
     (tmp_path / "houses.csv").write_text("\n".join(["area,rooms,price", *table]), "utf-8")
+    steps = np.arange(48)
+    units = 100 + steps + 10 * np.sin(2 * np.pi * steps / 12) + rng.normal(size=48)
+    months = (np.datetime64("2020-01") + steps).astype(str)
+    series = [f"{month},{unit:.1f}" for month, unit in zip(months, units, strict=True)]
+    (tmp_path / "sales.csv").write_text("\n".join(["month,units", *series]), "utf-8")
     (tmp_path / "new.csv").write_text("area,rooms\n100,3\n150,4\n", "utf-8")
     lines = re.findall(r"^relvec .*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     assert len(lines) >= 4

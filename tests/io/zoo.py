@@ -48,9 +48,17 @@ from relvec.bases import (
     CosineBasis,
     FunctionBasis,
     KernelBasis,
+    KinkBasis,
     LinearBasis,
+    PeriodicBasis,
     PolynomialBasis,
     PrecomputedBasis,
+    RampBasis,
+    SlopeWalkBasis,
+    SmoothBasis,
+    StepBasis,
+    UnionAtoms,
+    WalkBasis,
     WaveletBasis,
 )
 from relvec.datasets import make_noisy_signal
@@ -132,6 +140,23 @@ def _mixed_columns() -> ColumnTransformer:
     numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     names = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     return ColumnTransformer([("numbers", numbers, ["size", "age"]), ("names", names, ["town"])])
+
+
+def _tuned_atoms():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-3.0, 3.0, 150))
+    y = np.sin(x) + np.exp(-0.5 * ((x - 1.0) / 0.1) ** 2) + 0.05 * rng.normal(size=150)
+    model = RVMRegressor(gamma=2.0, tune_atoms="widths").fit(x[:, np.newaxis], y)
+    assert isinstance(model.atoms_, UnionAtoms)  # else the moved kernels were not better
+    return model
+
+
+def _series():
+    t, rng = np.arange(60.0), np.random.default_rng(0)
+    season = PeriodicBasis(12.0) + PeriodicBasis(12.0) * RampBasis()
+    trends = SmoothBasis() + WalkBasis() + SlopeWalkBasis() + StepBasis(30.0) + KinkBasis(40.0)
+    y = 0.1 * t + np.sin(2 * np.pi * t / 12) + (t > 30) + 0.2 * rng.normal(size=60)
+    return SparseBayesRegressor(season + trends).fit(t[:, np.newaxis], y)
 
 
 def _warm() -> RVMRegressor:
@@ -217,7 +242,8 @@ _MAKERS = {
         ).fit(X, Y),
         NEW,
     ),
-    "tuned_atoms": lambda: (RVMRegressor(gamma=0.3, tune_atoms="both").fit(X, Y), NEW),
+    "tuned_atoms": lambda: (_tuned_atoms(), NEW[:, :1]),
+    "series": lambda: (_series(), np.linspace(0.0, 70.0, 20)[:, np.newaxis]),
     "warm_start": lambda: (_warm(), NEW),
     "precomputed": lambda: (RVMRegressor("precomputed").fit(SQUARE, Y), SQUARE[:20]),
     "precomputed_basis": lambda: (

@@ -69,7 +69,7 @@ def render_coverage_outside(result: CoverageOutside) -> str:
         )
     inside, outside = result.inside.n_rows, result.outside.n_rows
     return (
-        '<div class="card"><table><thead><tr><th>metric</th>'
+        '<div class="card across"><table><thead><tr><th>metric</th>'
         f"<th>inside<br><span class='meaning'>{inside} rows, out of fold</span></th>"
         f"<th>outside<br><span class='meaning'>{outside} rows, held out</span></th></tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table></div>"
