@@ -294,14 +294,24 @@ def test_text_is_no_time(refused, tmp_path):
     assert "Column 'kind' contains text, but a series needs numbers or dates." in message
 
 
-def test_months_without_a_day_are_refused(refused, tmp_path):
+def test_months_without_a_day_begin_on_the_first(tmp_path):
     months = [f"{2015 + k // 12}-{k % 12 + 1:02}" for k in range(40)]
+    pl.DataFrame({"month": months, "sales": np.arange(40.0)}).write_csv(tmp_path / "t.csv")
+    options = ["-t", "sales", "--search", "--effort", "fast", "-o", str(tmp_path / "m.relvec")]
+    result = CliRunner().invoke(app, ["fit", str(tmp_path / "t.csv"), *options])
+    assert result.exit_code == 0, result.output
+    result = CliRunner().invoke(app, ["forecast", str(tmp_path / "m.relvec"), "--steps", "1"])
+    assert "2018-05-01" in result.output
+
+
+def test_texts_that_are_no_dates_are_refused(refused, tmp_path):
+    months = [f"{2015 + k // 12} month {k % 12 + 1}" for k in range(40)]
     pl.DataFrame({"month": months, "sales": np.arange(40.0)}).write_csv(tmp_path / "t.csv")
     message = refused(
         *("fit", tmp_path / "t.csv", "-t", "sales", "--search", "--time", "month"),
         *("-o", tmp_path / "m.relvec"),
     )
-    assert "'month' contains text such as '2015-01'" in message
+    assert "'month' contains text such as '2015 month 1'" in message
 
 
 def test_forecasts_of_other_models_are_refused(refused, folder):

@@ -36,7 +36,7 @@ MISSING = ("", "NA", "N/A", "na", "n/a", "NaN", "nan", "NULL", "null", "?")
 ID_NAMES = ("id", "uuid", "guid", "index", "rowid", "row_id", "row")
 WHOLE_NUMBER = r"^(-?[0-9]+)\.0*$"
 """A whole number written with a decimal point, such as 3.0."""
-DATE = r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?$"
+DATE = r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{4}-\d{2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?$"
 
 
 @dataclass(frozen=True)
