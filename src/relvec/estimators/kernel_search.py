@@ -111,8 +111,10 @@ class KernelSearchRegressor(
         (rolling origins for one input, folds for several), or those of the one of the best score.
         Explanations are always those of the best score.
     effort : {"fast", "balanced", "thorough"}, default="balanced"
-        How many structures are tried. "fast" starts from all components at once and removes those
-        that are not needed.
+        How many structures are tried. "fast" searches under one transform, the one under which a
+        trend and a season score best; it fits all components at once and removes those that are not
+        needed. The others do so under every transform, and then search among changes of the best
+        structures, with a wider beam if "thorough".
     max_components : int, default=8
         Largest number of components of a series.
     structure_penalty : pair of float, default=(2.0, 3.0)

@@ -144,11 +144,6 @@ class Product:
         """Logarithms of the parameters in `Expansion.learnt`, factor by factor."""
         return np.concatenate([factor.log_parameters for factor in self.factors])
 
-    @property
-    def parameter_names(self) -> tuple[tuple[type[Expansion], str], ...]:
-        """Kind of factor and name of each of the log parameters."""
-        return tuple((type(each), name) for each in self.factors for name in each.learnt)
-
     def with_log_parameters(self, values: Vector) -> Product:
         """Return the product with other parameters."""
         ends = np.cumsum([len(factor.learnt) for factor in self.factors])[:-1]

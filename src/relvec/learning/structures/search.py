@@ -86,10 +86,6 @@ class SeriesSearch(StructureMemory):
 
     # ------------------------------------------------------------------ search
 
-    def start(self) -> None:
-        """Fit the empty model."""
-        self.settle(Structure())
-
     def run(self) -> None:
         """Search from the empty model and from seeds; what is fitted is in `found`."""
         tuning = self.tuning
